@@ -1,0 +1,210 @@
+// A backend: one device with its memory, its weights and the plans it runs. The model runner, the checker and the
+// benchmarks know only this header and operation.hpp.
+//
+// Life of a computation: weights are uploaded once; a list of operations with static shapes is recorded into a Plan;
+// the plan is run any number of times. What changes between runs (token ids, positions, expert ids) is read from
+// buffers, never from arguments. Nothing allocates while a plan runs.
+//
+// Thread-safety: a Backend may be used from several threads to create objects; one Plan runs in one thread at a time,
+// and plans of one backend that share buffers must not overlap in time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "soffit/format.hpp"
+#include "soffit/status.hpp"
+
+namespace soffit {
+
+enum class DataType : uint8_t { f32, f16, bf16, i32 };
+constexpr int64_t size_of(DataType type) { return type == DataType::f32 || type == DataType::i32 ? 4 : 2; }
+const char* to_string(DataType type);
+
+// Memory of a backend.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual uint64_t size() const = 0;
+  // The host's address of the memory; null where the host cannot reach it.
+  virtual void* host() = 0;
+  // Synchronous copies; an error when [offset, offset + size) is not inside the buffer.
+  virtual Status write(uint64_t offset, std::span<const std::byte> from) = 0;
+  virtual Status read(uint64_t offset, std::span<std::byte> to) const = 0;
+};
+
+// A matrix inside a buffer: `rows` rows of `cols` contiguous elements, one every `row_stride` elements. A stride of 0
+// repeats one row. Heads are column ranges of a row: (rows, heads * head_dim).
+struct ArrayView {
+  Buffer* buffer = nullptr;
+  uint64_t offset = 0;  // bytes
+  DataType type = DataType::f32;
+  int64_t rows = 0, cols = 0, row_stride = 0;
+
+  bool empty() const { return buffer == nullptr; }
+  ArrayView columns(int64_t first, int64_t count) const {
+    return {buffer, offset + uint64_t(first * size_of(type)), type, rows, count, row_stride};
+  }
+  ArrayView first_rows(int64_t count) const { return {buffer, offset, type, count, cols, row_stride}; }
+};
+// A dense view over the whole of a buffer.
+inline ArrayView view(Buffer& buffer, DataType type, int64_t rows, int64_t cols) {
+  return {&buffer, 0, type, rows, cols, cols};
+}
+
+// What the bytes of a weight matrix are: `experts` matrices of rows x cols, row after row, as a GGUF tensor of shape
+// [cols, rows, experts]. Sizes are 64-bit; cols is a multiple of the format's block.
+struct MatrixDescription {
+  Format format = Format::f32;
+  int64_t rows = 0, cols = 0, experts = 1;
+};
+// Bytes of all experts, or an error that names the numbers.
+Result<uint64_t> matrix_bytes(const MatrixDescription& matrix);
+
+enum class Layout : uint8_t {
+  automatic,  // what streams best here: usually a repacked one of the same size
+  file,       // the bytes as they are in the file, in place where the memory allows
+};
+
+// Weights on a backend: one matrix, or several of one width that read the same activations (q|k|v, gate|up), stacked.
+// They are written part by part; finish() makes them usable. In place and repacked are one type.
+class Weights {
+ public:
+  virtual ~Weights() = default;
+  virtual std::span<const MatrixDescription> parts() const = 0;
+  // The next bytes of a part, at any cut; `offset` must be where the previous write of this part ended.
+  virtual Status write(size_t part, uint64_t offset, std::span<const std::byte> bytes) = 0;
+  // All bytes of a part at once. With a layout that equals the file's they are used in place and `owner` keeps them
+  // alive.
+  virtual Status adopt(size_t part, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) = 0;
+  // An error when a part lacks bytes.
+  virtual Status finish() = 0;
+  // The file's bytes again, from whatever layout they are in.
+  virtual Status read(size_t part, uint64_t offset, std::span<std::byte> to) const = 0;
+  virtual std::string_view layout_name(size_t part) const = 0;  // "q4_k" in place, "q4_k_x16" repacked
+  virtual uint64_t file_bytes() const = 0;
+  virtual uint64_t layout_bytes() const = 0;
+
+  int64_t cols() const { return parts().front().cols; }
+  int64_t rows() const {  // of all parts together
+    int64_t sum = 0;
+    for (const auto& p : parts()) sum += p.rows;
+    return sum;
+  }
+  int64_t experts() const { return parts().front().experts; }
+};
+
+// Activations in the form that the weights reading them want, such as int8 with block scales; written by Prepare,
+// RmsNorm or GatedActivation, read by Linear and LinearId.
+class Activations {
+ public:
+  virtual ~Activations() = default;
+  virtual int64_t max_rows() const = 0;
+  virtual int64_t cols() const = 0;
+};
+
+// What a model remembers of its sequences between batches. Every row of a batch names its sequence and its position in
+// it.
+struct StateDescription {
+  struct Layer {
+    int64_t heads = 0;     // key-value heads
+    int64_t head_dim = 0;  // of keys and of values
+  };
+  std::vector<Layer> layers;
+  int64_t sequences = 1;
+  int64_t context = 0;            // positions a sequence can hold
+  DataType type = DataType::f16;  // or f32
+};
+class State {
+ public:
+  virtual ~State() = default;
+  virtual const StateDescription& description() const = 0;
+  virtual uint64_t size_bytes() const = 0;
+  // Forgets a sequence from position `length` on. A later row may reuse those positions.
+  virtual Status truncate(int64_t sequence, int64_t length) = 0;
+  virtual Status copy(int64_t from, int64_t to, int64_t length) = 0;
+  virtual Result<std::vector<std::byte>> save(int64_t sequence, int64_t length) const = 0;
+  virtual Status load(int64_t sequence, std::span<const std::byte> saved) = 0;
+};
+
+struct PlanStatistics {
+  int64_t operations = 0, steps = 0, barriers = 0;
+  uint64_t workspace_bytes = 0;
+};
+// Seconds of the last run by what was done, when the plan was made with `timed`.
+struct StepTime {
+  std::string_view operation;
+  double seconds = 0;
+};
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  // Runs all operations in order and waits. A fault found on the device (an id out of range) is returned here.
+  virtual Status run() = 0;
+  virtual PlanStatistics statistics() const = 0;
+  virtual std::span<const StepTime> times() const { return {}; }
+};
+
+struct Operation;  // operation.hpp
+
+enum class OperationKind : uint8_t;
+
+struct Shape {
+  int64_t rows = 0, cols = 0, n = 1, experts = 1;
+};
+// Whether a kernel exists: its name, or why not. Dispatch, repacking, check, kernels and devices all ask this.
+struct Support {
+  std::string kernel;  // empty when unsupported
+  std::string reason;
+  explicit operator bool() const { return !kernel.empty(); }
+};
+
+struct PlanOptions {
+  bool timed = false;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;  // "cpu"
+  virtual std::string_view isa() const = 0;   // the instruction set in use: "avx512"
+  virtual int threads() const = 0;
+
+  virtual Support supports(OperationKind operation, Format format, const Shape& shape) const = 0;
+
+  virtual Result<std::unique_ptr<Buffer>> new_buffer(uint64_t size) = 0;  // zeroed
+  // Uses memory that somebody else owns; `owner` is held as long as the buffer lives.
+  virtual Result<std::unique_ptr<Buffer>> wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner) = 0;
+  virtual Result<std::unique_ptr<Weights>> new_weights(std::span<const MatrixDescription> parts, Layout layout) = 0;
+  virtual Result<std::unique_ptr<Activations>> new_activations(int64_t max_rows, int64_t cols,
+                                                               std::span<const Weights* const> readers) = 0;
+  virtual Result<std::unique_ptr<State>> new_state(const StateDescription& description) = 0;
+  virtual Result<std::unique_ptr<Plan>> plan(std::span<const Operation> operations, const PlanOptions& options) = 0;
+
+  // Bytes of weights and the like that this backend holds now.
+  virtual uint64_t allocated_bytes() const = 0;
+};
+
+struct BackendOptions {
+  int threads = 0;           // 0: the cores this process may use
+  std::string isa = "auto";  // see cli.md; a set that is not there is an error that lists what is
+  int device = 0;
+  bool exact = false;  // activations are never rounded below fp16
+};
+
+// The backends built in, best first. `available` says why one cannot run here.
+struct BackendEntry {
+  std::string_view name;
+  Status (*available)();
+  Result<std::unique_ptr<Backend>> (*create)(const BackendOptions& options);
+};
+std::span<const BackendEntry> backends();
+// By name; "auto" takes the first available. An unknown name is an error that lists the known ones.
+Result<std::unique_ptr<Backend>> create_backend(std::string_view name, const BackendOptions& options);
+
+}  // namespace soffit
