@@ -1,0 +1,26 @@
+// Runs the built program as a user would.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace soffit::test {
+
+struct Outcome {
+  int exit_code = -1;  // of the program; -1 if a signal ended it
+  int signal = 0;
+  std::string out, err;
+};
+
+struct RunOptions {
+  std::string input = {};     // of stdin
+  std::string out_path = {};  // stdout goes to this file, such as /dev/full, instead of Outcome::out
+  bool close_reader = false;  // the reader of stdout goes away before the program writes
+  std::vector<std::pair<std::string, std::string>> environment = {};  // added to the test's own
+};
+
+// `arguments` without the program's name. Ends with a failed assertion of gtest if the program cannot be started.
+Outcome run_program(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+}  // namespace soffit::test
