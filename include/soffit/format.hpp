@@ -38,19 +38,23 @@ struct FormatInfo {
   std::string_view name;  // lower case: "q4_k"
   uint32_t block_elements;
   uint32_t block_bytes;
-  bool supported;  // false: known by name and size only; decode and encode are null
-  // Reference conversion of `blocks` whole blocks, exact fp32 arithmetic in the order of the format's definition.
-  // Neither reads nor writes outside blocks * block_bytes and blocks * block_elements. Any bit pattern decodes.
+  bool supported;  // has kernels; otherwise known by name and size only, and decode and encode are null
+  // Reference conversion of `blocks` whole blocks. Neither reads nor writes outside blocks * block_bytes and
+  // blocks * block_elements; the bytes may lie at any address.
+  // decode: exact fp32 arithmetic in the order of the format's definition; any bit pattern decodes.
   void (*decode)(const std::byte* from, float* to, size_t blocks);
+  // encode: deterministic. f32, f16 and bf16 convert as IEEE 754 says. All others write blocks that decode to finite
+  // values: NaN counts as 0, and what is too large for a block, infinities too, becomes the largest that it holds.
   void (*encode)(const float* from, std::byte* to, size_t blocks);
 };
 
-// Every id that GGUF defines or once defined, in ascending order; removed ids are not among them.
+// Every id that GGUF defines, in ascending order; those it has removed are not among them.
 std::span<const FormatInfo> all_formats();
 // Null when GGUF never defined the id or has removed it.
 const FormatInfo* find_format(uint32_t id);
 const FormatInfo* find_format(std::string_view name);  // case does not matter
-// The description of a format with kernels: never fails.
+// The description of a format with kernels. A value that is none of the enumerators, cast from an unchecked number,
+// gets a description named "unknown" that is not supported.
 const FormatInfo& info(Format format);
 
 // Bytes of one row; an error when cols is negative, no multiple of the block, or the product overflows 63 bits.

@@ -13,6 +13,8 @@ struct BF16 {
   static constexpr int kElements = 1;
 
   static void decode(const Block& block, float* y) { *y = bfloat_to_float(block); }
+
+  static void encode(const float* x, Block& block) { block = float_to_bfloat(*x); }
 };
 
 }  // namespace soffit

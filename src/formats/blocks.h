@@ -12,7 +12,11 @@
 #define SOFFIT_TABLE constant
 #else
 #include <stdint.h>
+#ifdef __cplusplus
+#define SOFFIT_TABLE static constexpr
+#else
 #define SOFFIT_TABLE static const
+#endif
 #endif
 
 #ifdef __cplusplus

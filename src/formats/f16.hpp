@@ -13,6 +13,8 @@ struct F16 {
   static constexpr int kElements = 1;
 
   static void decode(const Block& block, float* y) { *y = half_to_float(block); }
+
+  static void encode(const float* x, Block& block) { block = float_to_half(*x); }
 };
 
 }  // namespace soffit

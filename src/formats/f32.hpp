@@ -12,6 +12,8 @@ struct F32 {
   static constexpr int kElements = 1;
 
   static void decode(const Block& block, float* y) { *y = block; }
+
+  static void encode(const float* x, Block& block) { block = *x; }
 };
 
 }  // namespace soffit

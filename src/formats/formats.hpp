@@ -6,6 +6,8 @@
 //   kName        lower case
 //   kElements    elements a block
 //   decode(const Block&, float*)    exact fp32 arithmetic in the order of the format's definition
+//   encode(const float*, Block&)    deterministic; every byte of the block is written; finite unless the format is
+//   plain
 #pragma once
 
 #include <concepts>
@@ -32,11 +34,12 @@
 namespace soffit {
 
 template <class F>
-concept BlockFormat = requires(const typename F::Block& block, float* y) {
+concept BlockFormat = requires(const typename F::Block& block, typename F::Block& out, const float* x, float* y) {
   { F::kFormat } -> std::convertible_to<Format>;
   { F::kName } -> std::convertible_to<std::string_view>;
   { F::kElements } -> std::convertible_to<int>;
   F::decode(block, y);
+  F::encode(x, out);
 };
 
 template <BlockFormat... F>

@@ -9,6 +9,7 @@
 #include "core/half.hpp"
 #include "formats/blocks.h"
 #include "formats/packing.hpp"
+#include "formats/search.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -22,6 +23,15 @@ struct IQ4_NL {
   static void decode(const Block& block, float* y) {
     const float d = half_to_float(block.d);
     for (int i = 0; i < kElements; ++i) y[i] = d * float(kIq4Values[nibble(block.qs, i)]);
+  }
+
+  static void encode(const float* from, Block& block) {
+    const NormalisedBlock<kElements> normalised(from);
+    block.d = normalised.store(search_scale_iq4<kElements>(normalised.x.data()));
+    const float d = normalised.load(block.d);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) codes[i] = uint8_t(nearest_iq4(d == 0 ? 0 : normalised.x[i] / d));
+    set_nibbles(block.qs, codes);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "core/half.hpp"
 #include "formats/blocks.h"
 #include "formats/packing.hpp"
+#include "formats/search.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -34,6 +35,26 @@ struct IQ4_XS {
       const float d_group = d * float(scale(block, g));
       const uint8_t* qs = block.qs + g * 16;
       for (int j = 0; j < kGroup; ++j) y[g * kGroup + j] = d_group * float(kIq4Values[nibble(qs, j)]);
+    }
+  }
+
+  static void encode(const float* from, Block& block) {
+    const NormalisedBlock<kElements> normalised(from);
+    std::array<float, kElements / kGroup> fits;
+    for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_iq4<kGroup>(&normalised.x[g * kGroup]);
+    std::array<int, kElements / kGroup> scales;
+    block = {};
+    block.d = normalised.store(quantise_scales(fits, -32, scales));
+    const float d = normalised.load(block.d);
+    for (int g = 0; g < kElements / kGroup; ++g) {
+      const int stored = scales[g] + 32;
+      block.scales_l[g / 2] |= uint8_t((stored & 15) << g % 2 * 4);
+      block.scales_h |= uint16_t(stored >> 4 << g * 2);
+      const float d_group = d * float(scales[g]);
+      uint8_t codes[kGroup];
+      for (int j = 0; j < kGroup; ++j)
+        codes[j] = uint8_t(nearest_iq4(d_group == 0 ? 0 : normalised.x[g * kGroup + j] / d_group));
+      set_nibbles(block.qs + g * 16, codes);
     }
   }
 };

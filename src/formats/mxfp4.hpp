@@ -8,8 +8,11 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "formats/packing.hpp"
 #include "soffit/format.hpp"
 
@@ -28,6 +31,25 @@ struct MXFP4 {
     const float scale = half_scale(block.e);
     for (int i = 0; i < kElements; ++i) y[i] = float(kE2m1Doubled[nibble(block.qs, i)]) * scale;
   }
+
+  // The exponent of the largest magnitude becomes that of the largest codes, 4 and 6; what is above 6 is clipped to it.
+  static void encode(const float* from, Block& block) {
+    const float limit = std::numeric_limits<float>::max();
+    const auto x = bounded<kElements>(from, -limit, limit);
+    const float largest = std::fabs(extreme(x.data(), kElements));
+    block.e = largest == 0 ? 0 : uint8_t(std::max(std::ilogb(largest) - 2 + 127, 0));
+    const float scale = half_scale(block.e);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) {
+      codes[i] = 0;
+      for (uint8_t code = 1; code < 16; ++code)
+        if (distance(code, scale, x[i]) < distance(codes[i], scale, x[i])) codes[i] = code;
+    }
+    set_nibbles(block.qs, codes);
+  }
+
+ private:
+  static float distance(uint8_t code, float scale, float x) { return std::fabs(float(kE2m1Doubled[code]) * scale - x); }
 };
 
 }  // namespace soffit

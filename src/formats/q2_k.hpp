@@ -10,6 +10,7 @@
 #include "core/half.hpp"
 #include "formats/blocks.h"
 #include "formats/packing.hpp"
+#include "formats/search_minimum.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -27,6 +28,15 @@ struct Q2_K {
       const float scale = d * float(packed & 15), minimum = dmin * float(packed >> 4);
       y[i] = scale * float(two_bits(block.qs, i)) - minimum;
     }
+  }
+
+  static void encode(const float* x, Block& block) {
+    const auto unpacked = encode_with_minimum<kGroup>(x, 3, 15);
+    block.d = unpacked.d;
+    block.dmin = unpacked.dmin;
+    for (int g = 0; g < kElements / kGroup; ++g)
+      block.scales[g] = uint8_t(unpacked.scales[g] | unpacked.minima[g] << 4);
+    set_two_bits(block.qs, unpacked.codes.data());
   }
 };
 

@@ -12,6 +12,7 @@
 #include "core/half.hpp"
 #include "formats/blocks.h"
 #include "formats/packing.hpp"
+#include "formats/search.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -33,6 +34,29 @@ struct Q3_K {
     for (int i = 0; i < kElements; ++i) {
       const int q = two_bits(block.qs, i) | (block.hmask[i % 32] >> i / 32 & 1) << 2;
       y[i] = d * float(scale(block, i / kGroup)) * float(q - 4);
+    }
+  }
+
+  static void encode(const float* from, Block& block) {
+    const NormalisedBlock<kElements> normalised(from);
+    std::array<float, kElements / kGroup> fits;
+    for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_three_bits<kGroup>(&normalised.x[g * kGroup]);
+    std::array<int, kElements / kGroup> scales;
+    block = {};
+    block.d = normalised.store(quantise_scales(fits, -32, scales));
+    const float d = normalised.load(block.d);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) {
+      const float d_group = d * float(scales[i / kGroup]);
+      const int q = d_group == 0 ? 0 : int(round_even(normalised.x[i] / d_group, -4, 3));
+      codes[i] = uint8_t((q + 4) & 3);
+      block.hmask[i % 32] |= uint8_t((q + 4) >> 2 << i / 32);
+    }
+    set_two_bits(block.qs, codes);
+    for (int g = 0; g < kElements / kGroup; ++g) {
+      const int stored = scales[g] + 32;
+      block.scales[g % 8] |= uint8_t((stored & 15) << g / 8 * 4);
+      block.scales[8 + g % 4] |= uint8_t(stored >> 4 << g / 4 * 2);
     }
   }
 };

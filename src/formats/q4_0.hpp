@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "formats/packing.hpp"
 #include "soffit/format.hpp"
 
@@ -22,6 +23,16 @@ struct Q4_0 {
   static void decode(const Block& block, float* y) {
     const float d = half_to_float(block.d);
     for (int i = 0; i < kElements; ++i) y[i] = float(nibble(block.qs, i) - 8) * d;
+  }
+
+  // The value of largest magnitude becomes code 0, -8 times the scale.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -8 * kMaxHalf, 8 * kMaxHalf);
+    const StoredScale d(extreme(x.data(), kElements) / -8);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) codes[i] = uint8_t(truncate(x[i] * d.inverse + 8.5f, 15));
+    block.d = d.half;
+    set_nibbles(block.qs, codes);
   }
 };
 

@@ -1,10 +1,7 @@
 // Q4_K: 256 elements of four bits in 8 groups of 32, each with a 6-bit scale and a 6-bit minimum; 4.5 bits an element.
 //
 //   byte  0       2          4                              16                                 144
-//         | d f16 | dmin f16 | scales[12]: see packing.hpp  | qs[128]: 32 bytes for two groups |
-//
-// Of the 32 bytes of groups 2p and 2p+1, byte j holds element j of the first in its low four bits and of the second in
-// its high four.
+//         | d f16 | dmin f16 | scales[12]: see packing.hpp  | qs[128]: paired nibbles          |
 //
 //   y = (d * scale) * q - (dmin * minimum),  q in 0…15
 #pragma once
@@ -12,6 +9,7 @@
 #include "core/half.hpp"
 #include "formats/blocks.h"
 #include "formats/packing.hpp"
+#include "formats/search_minimum.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -27,11 +25,16 @@ struct Q4_K {
     for (int g = 0; g < kElements / kGroup; ++g) {
       const auto packed = scale_and_minimum(block.scales, g);
       const float scale = d * float(packed.scale), minimum = dmin * float(packed.minimum);
-      for (int j = 0; j < kGroup; ++j) {
-        const int q = block.qs[g / 2 * 32 + j] >> g % 2 * 4 & 15;
-        y[g * kGroup + j] = scale * float(q) - minimum;
-      }
+      for (int i = g * kGroup; i < (g + 1) * kGroup; ++i) y[i] = scale * float(paired_nibble(block.qs, i)) - minimum;
     }
+  }
+
+  static void encode(const float* x, Block& block) {
+    const auto unpacked = encode_with_minimum<kGroup>(x, 15, 63);
+    block.d = unpacked.d;
+    block.dmin = unpacked.dmin;
+    set_scales_and_minima(block.scales, unpacked.scales.data(), unpacked.minima.data());
+    set_paired_nibbles(block.qs, unpacked.codes.data());
   }
 };
 

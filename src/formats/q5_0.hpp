@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "formats/packing.hpp"
 #include "soffit/format.hpp"
 
@@ -25,6 +26,17 @@ struct Q5_0 {
       const int q = nibble(block.qs, i) | fifth_bit(block.qh, i) << 4;
       y[i] = float(q - 16) * d;
     }
+  }
+
+  // The value of largest magnitude becomes code 0, -16 times the scale.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -16 * kMaxHalf, 16 * kMaxHalf);
+    const StoredScale d(extreme(x.data(), kElements) / -16);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) codes[i] = uint8_t(truncate(x[i] * d.inverse + 16.5f, 31));
+    block.d = d.half;
+    set_nibbles(block.qs, codes);
+    set_fifth_bits(block.qh, codes);
   }
 };
 

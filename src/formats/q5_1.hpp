@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "formats/packing.hpp"
 #include "soffit/format.hpp"
 
@@ -25,6 +26,20 @@ struct Q5_1 {
       const int q = nibble(block.qs, i) | fifth_bit(block.qh, i) << 4;
       y[i] = float(q) * d + m;
     }
+  }
+
+  // The least value becomes code 0, the greatest 31.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -kMaxHalf, 30 * kMaxHalf);
+    const auto [least, greatest] = std::ranges::minmax(x);
+    const float m = std::min(least, kMaxHalf);
+    const StoredScale d((greatest - m) / 31);
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) codes[i] = uint8_t(truncate((x[i] - m) * d.inverse + 0.5f, 31));
+    block.d = d.half;
+    block.m = float_to_half(m);
+    set_nibbles(block.qs, codes);
+    set_fifth_bits(block.qh, codes);
   }
 };
 

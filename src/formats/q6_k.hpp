@@ -12,6 +12,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/search.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -29,6 +30,24 @@ struct Q6_K {
       const int low = block.ql[half * 64 + k % 2 * 32 + l] >> k / 2 * 4 & 15;
       const int high = block.qh[half * 32 + l] >> k * 2 & 3;
       y[i] = d * float(block.scales[i / kGroup]) * float((low | high << 4) - 32);
+    }
+  }
+
+  static void encode(const float* from, Block& block) {
+    const NormalisedBlock<kElements> normalised(from);
+    std::array<float, kElements / kGroup> fits;
+    for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_six_bits<kGroup>(&normalised.x[g * kGroup]);
+    std::array<int, kElements / kGroup> scales;
+    block = {};
+    block.d = normalised.store(quantise_scales(fits, -128, scales));
+    const float d = normalised.load(block.d);
+    for (int g = 0; g < kElements / kGroup; ++g) block.scales[g] = int8_t(scales[g]);
+    for (int i = 0; i < kElements; ++i) {
+      const float d_group = d * float(scales[i / kGroup]);
+      const int q = d_group == 0 ? 32 : int(round_even(normalised.x[i] / d_group, -32, 31)) + 32;
+      const int half = i / 128, k = i / 32 % 4, l = i % 32;
+      block.ql[half * 64 + k % 2 * 32 + l] |= uint8_t((q & 15) << k / 2 * 4);
+      block.qh[half * 32 + l] |= uint8_t(q >> 4 << k * 2);
     }
   }
 };

@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -21,6 +22,14 @@ struct Q8_0 {
   static void decode(const Block& block, float* y) {
     const float d = half_to_float(block.d);
     for (int i = 0; i < kElements; ++i) y[i] = float(block.qs[i]) * d;
+  }
+
+  // The largest magnitude becomes 127; a half is rounded away from zero.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -127 * kMaxHalf, 127 * kMaxHalf);
+    const StoredScale d(std::fabs(extreme(x.data(), kElements)) / 127);
+    block.d = d.half;
+    for (int i = 0; i < kElements; ++i) block.qs[i] = int8_t(std::round(x[i] * d.inverse));
   }
 };
 

@@ -21,8 +21,18 @@ void decode_blocks(const std::byte* from, float* to, size_t blocks) {
 }
 
 template <class F>
+void encode_blocks(const float* from, std::byte* to, size_t blocks) {
+  for (size_t i = 0; i < blocks; ++i) {
+    typename F::Block block;
+    F::encode(from + i * F::kElements, block);
+    std::memcpy(to + i * sizeof block, &block, sizeof block);
+  }
+}
+
+template <class F>
 constexpr FormatInfo describe() {
-  return {uint32_t(F::kFormat), F::kName, F::kElements, sizeof(typename F::Block), true, decode_blocks<F>, nullptr};
+  return {uint32_t(F::kFormat), F::kName,        F::kElements, sizeof(typename F::Block), true,
+          decode_blocks<F>,     encode_blocks<F>};
 }
 
 constexpr FormatInfo named_only(uint32_t id, std::string_view name, uint32_t elements, uint32_t bytes) {

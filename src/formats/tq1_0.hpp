@@ -14,6 +14,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "soffit/format.hpp"
 
 namespace soffit {
@@ -31,6 +32,17 @@ struct TQ1_0 {
     decode_region(block.qh, 4, 4, d, y);
   }
 
+  // The largest magnitude becomes the scale, and what is at least half of it 1 or -1.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -kMaxHalf, kMaxHalf);
+    const float largest = std::fabs(extreme(x.data(), kElements));
+    const StoredScale d(largest);
+    block.d = d.half;
+    const float* next = encode_region(x.data(), d.inverse, 32, 5, block.qs);
+    next = encode_region(next, d.inverse, 16, 5, block.qs + 32);
+    encode_region(next, d.inverse, 4, 4, block.qh);
+  }
+
  private:
   // Returns the place behind what it wrote.
   static float* decode_region(const uint8_t* from, int bytes, int digits, float d, float* y) {
@@ -43,6 +55,19 @@ struct TQ1_0 {
       }
     }
     return y + bytes * digits;
+  }
+
+  // Returns the place behind what it read.
+  static const float* encode_region(const float* x, float inverse, int bytes, int digits, uint8_t* to) {
+    for (int j = 0; j < bytes; ++j) {
+      int value = 0;
+      for (int n = 0; n < 5; ++n) {
+        const int digit = n < digits ? int(std::round(x[n * bytes + j] * inverse)) + 1 : 0;
+        value = value * 3 + digit;
+      }
+      to[j] = uint8_t((value * 256 + 242) / 243);
+    }
+    return x + bytes * digits;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/half.hpp"
 #include "formats/blocks.h"
+#include "formats/encode.hpp"
 #include "formats/packing.hpp"
 #include "soffit/format.hpp"
 
@@ -22,6 +23,17 @@ struct TQ2_0 {
   static void decode(const Block& block, float* y) {
     const float d = half_to_float(block.d);
     for (int i = 0; i < kElements; ++i) y[i] = float(two_bits(block.qs, i) - 1) * d;
+  }
+
+  // The largest magnitude becomes the scale, and what is at least half of it 1 or -1.
+  static void encode(const float* from, Block& block) {
+    const auto x = bounded<kElements>(from, -kMaxHalf, kMaxHalf);
+    const float largest = std::fabs(extreme(x.data(), kElements));
+    const StoredScale d(largest);
+    block.d = d.half;
+    uint8_t codes[kElements];
+    for (int i = 0; i < kElements; ++i) codes[i] = uint8_t(int(std::round(x[i] * d.inverse)) + 1);
+    set_two_bits(block.qs, codes);
   }
 };
 
