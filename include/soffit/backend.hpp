@@ -86,7 +86,8 @@ class Weights {
   virtual Status finish() = 0;
   // The file's bytes again, from whatever layout they are in.
   virtual Status read(size_t part, uint64_t offset, std::span<std::byte> to) const = 0;
-  virtual std::string_view layout_name(size_t part) const = 0;  // "q4_k" in place, "q4_k_x16" repacked
+  // "q4_k" in place, "q4_k_x16" repacked; known before anything is written.
+  virtual std::string_view layout_name(size_t part) const = 0;
   virtual uint64_t file_bytes() const = 0;
   virtual uint64_t layout_bytes() const = 0;
 

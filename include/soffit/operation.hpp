@@ -143,7 +143,7 @@ struct Route {
   float scale = 1.0f;
 };
 
-// y[i] = residual[i] + sum over j of weights[i][j] * x[i * used + j].
+// y[i] = residual[i] + sum over j of weights[i][j] * x[i * used + j]. y may be residual.
 struct Combine {
   ArrayView x, weights, residual, y;
 };
