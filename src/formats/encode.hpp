@@ -15,10 +15,11 @@ namespace soffit {
 
 inline constexpr float kMaxHalf = 65504;
 
+// -0 becomes 0, so that no scale or minimum of a zero block is -0.
 template <int N>
 std::array<float, N> bounded(const float* from, float low, float high) {
   std::array<float, N> x;
-  for (int i = 0; i < N; ++i) x[i] = from[i] != from[i] ? 0.0f : std::clamp(from[i], low, high);
+  for (int i = 0; i < N; ++i) x[i] = from[i] != from[i] ? 0.0f : std::clamp(from[i] + 0.0f, low, high);
   return x;
 }
 

@@ -150,8 +150,10 @@ float search_scale_iq4(const float* x) {
 // of largest magnitude becomes `lowest`.
 template <size_t Groups>
 float quantise_scales(const std::array<float, Groups>& scales, int lowest, std::array<int, Groups>& codes) {
+  codes.fill(0);
   const float largest = extreme(scales.data(), Groups);
-  const float inverse = largest == 0 ? 0 : float(lowest) / largest;
+  if (largest == 0) return 0;
+  const float inverse = float(lowest) / largest;
   for (size_t g = 0; g < Groups; ++g)
     codes[g] = int(round_even(inverse * scales[g], float(lowest), float(-lowest - 1)));
   return largest / float(lowest);

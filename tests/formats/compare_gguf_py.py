@@ -7,6 +7,8 @@ The blocks of each format: random bytes; random bytes under chosen scales (zeros
 largest, infinities, NaNs); blocks filled with each byte value. NaN equals NaN whatever its payload. Formats without a
 search are encoded by both as well. Exit status 77 means that the comparison could not run, and says why.
 """
+import importlib.metadata
+import pathlib
 import subprocess
 import sys
 
@@ -94,7 +96,7 @@ def compare_encode(name, kind, elements):
 
 
 def main():
-    print(f"numpy {np.__version__}, gguf from {'.'.join(gguf.__name__.split('.'))}")
+    print(f"numpy {np.__version__}, gguf {importlib.metadata.version('gguf')}")
     listed = {}
     for line in run("list").decode().split("\n"):
         if line:
@@ -110,6 +112,8 @@ def main():
         compare_decode(name, kind, listed[name][2])
     for name in FORMULA_ENCODERS:
         compare_encode(name, gguf.GGMLQuantizationType[name.upper()], listed[name][1])
+    golden = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "golden/make_golden.py", "--check"])
+    check(golden.returncode == 0, "the golden files differ from gguf")
     print(f"{failures} failures")
     return 1 if failures else 0
 
