@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ enum class ValueType : uint32_t {
   i64 = 11,
   f64 = 12,
 };
+const char* to_string(ValueType type);  // "u32"
 
 // One metadata value. Strings and arrays point into the mapped file and live as long as the File.
 class Value {
@@ -51,6 +53,7 @@ class Value {
   // Arrays, converted; the element type must be of the family asked for.
   Result<std::vector<int64_t>> as_integers() const;
   Result<std::vector<float>> as_numbers() const;
+  Result<std::vector<bool>> as_booleans() const;
   Result<std::vector<std::string_view>> as_strings() const;
 };
 
@@ -63,8 +66,8 @@ struct Tensor {
   std::string_view name;
   uint32_t type_id = 0;                // as in the file; formats without kernels have one too
   const FormatInfo* format = nullptr;  // never null in an opened file
-  std::vector<int64_t> shape;          // ne0 first (fastest); 1 to 4 entries
-  std::span<const std::byte> bytes;    // proven to lie inside the mapping
+  std::vector<int64_t> shape;          // ne0 first (fastest); at most 4 entries, missing ones are 1
+  std::span<const std::byte> bytes;    // proven to lie inside the mapping; at a multiple of the part's alignment
   uint64_t file_offset = 0;            // of the first byte, from the start of its part
   uint32_t part = 0;                   // which file of a split model
 
@@ -76,21 +79,29 @@ struct OpenOptions {
   bool prefault = false;  // ask the kernel to read ahead the whole file
 };
 
-// Immutable after opening and safe to read from any number of threads.
+struct Part;
+
+// Immutable after opening and safe to read from any number of threads. A file that someone cuts short while it is open
+// ends the process at the next read of the lost part (SIGBUS); replace model files by renaming, never in place.
 class File {
  public:
   // A path to a single file or to any part of a split one (PREFIX-00001-of-0000N.gguf): all parts are opened.
   static Result<std::shared_ptr<const File>> open(const std::filesystem::path& path, OpenOptions options = {});
-  // The same checks on bytes in memory, which must outlive the File. `name` is used in messages.
+  // The same checks on bytes in memory, which must outlive the File. `name` is used in messages. A part of a split
+  // model stays alone.
   static Result<std::shared_ptr<const File>> parse(std::span<const std::byte> bytes, std::string name);
 
-  virtual ~File() = default;
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
   uint32_t version() const { return version_; }
-  uint64_t alignment() const { return alignment_; }
+  uint64_t alignment() const { return alignment_; }    // of the first part
   uint64_t size_bytes() const { return size_bytes_; }  // of all parts
+  uint32_t parts() const { return parts_; }
   const std::string& name() const { return name_; }
-  std::span<const KeyValue> metadata() const { return metadata_; }
-  std::span<const Tensor> tensors() const { return tensors_; }
+  std::span<const KeyValue> metadata() const { return metadata_; }  // in the file's order; of the first part
+  std::span<const Tensor> tensors() const { return tensors_; }      // in the files' order
   // Null when there is none.
   const Value* find(std::string_view key) const;
   const Tensor* tensor(std::string_view name) const;
@@ -98,13 +109,18 @@ class File {
   // stay readable. Does nothing where the file is not mapped.
   virtual void release(std::span<const std::byte> bytes) const { static_cast<void>(bytes); }
 
- protected:
-  File() = default;
-  uint32_t version_ = 0;
-  uint64_t alignment_ = 32, size_bytes_ = 0;
+ private:
+  struct Storage;
+  explicit File(std::string name);
+  Status assemble(std::span<Part> parts, std::optional<int64_t> tensor_count);
+
+  uint32_t version_ = 0, parts_ = 0;
+  uint64_t alignment_ = 0, size_bytes_ = 0;
   std::string name_;
   std::vector<KeyValue> metadata_;
   std::vector<Tensor> tensors_;
+  std::vector<uint32_t> metadata_order_, tensor_order_;  // by name
+  std::unique_ptr<Storage> storage_;                     // what everything points into
 };
 
 // A value to be written: what Value reads, owned.

@@ -1,0 +1,105 @@
+#include "gguf/output_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/concat.hpp"
+#include "core/escape.hpp"
+
+namespace soffit::gguf {
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 20;
+constexpr int kNameAttempts = 100;
+
+std::string shown(const std::filesystem::path& path) { return escaped(path.native(), 200); }
+
+Error io_error(std::string_view action, const std::filesystem::path& path, int error) {
+  return {Code::io, concat("cannot ", action, " ", shown(path), ": ", std::generic_category().message(error))};
+}
+
+}  // namespace
+
+Result<OutputFile> OutputFile::create(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path target = path;
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    target = fs::canonical(path, error);
+    if (error) return io_error("follow", path, error.value());
+  }
+  const fs::file_status status = fs::status(target, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return Error{Code::io, concat(shown(path), " exists and is not a regular file")};
+  }
+  for (int attempt = 0; attempt < kNameAttempts; attempt++) {
+    fs::path temporary = target;
+    temporary += concat(".", getpid(), "-", attempt, ".tmp");
+    const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return OutputFile(std::move(target), std::move(temporary), descriptor);
+    if (errno != EEXIST) return io_error("create", temporary, errno);
+  }
+  return io_error("create a temporary file for", target, EEXIST);
+}
+
+OutputFile::OutputFile(std::filesystem::path target, std::filesystem::path temporary, int descriptor)
+    : target_(std::move(target)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      temporary_(std::move(other.temporary_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      failed_(other.failed_),
+      buffer_(std::move(other.buffer_)) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(temporary_.c_str());
+}
+
+Status OutputFile::write(std::span<const std::byte> bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) SOFFIT_CHECK(flush());
+  if (bytes.size() > kBufferBytes) return write_out(bytes);
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return {};
+}
+
+Status OutputFile::flush() {
+  SOFFIT_CHECK(write_out(buffer_));
+  buffer_.clear();
+  return {};
+}
+
+Status OutputFile::write_out(std::span<const std::byte> bytes) {
+  if (failed_) return failed("write", EIO);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return failed("write", written < 0 ? errno : EIO);
+    bytes = bytes.subspan(size_t(written));
+  }
+  return {};
+}
+
+Status OutputFile::commit() {
+  SOFFIT_CHECK(flush());
+  // Some file systems report a failed write only now.
+  if (close(std::exchange(descriptor_, -1)) != 0 || rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    return failed("finish", error);
+  }
+  return {};
+}
+
+Error OutputFile::failed(std::string_view action, int error) {
+  failed_ = true;
+  return io_error(action, target_, error);
+}
+
+}  // namespace soffit::gguf
