@@ -2,9 +2,9 @@
 """Checks the numpy reference against llama.cpp: log-probabilities of the whole vocabulary on the synthetic F32 files.
 
 usage: check_against_llama.py [NAME…]     needs numpy, gguf, xllamacpp; exit 77 where one is missing
-Each file is asked two ways: prompts of several lengths evaluated in one batch, and a continuation of 60 tokens evaluated
-one by one; both run past every sliding window. Logits themselves are not visible from outside llama.cpp; the log-softmax
-fixes them but for a constant per position.
+Each file is asked two ways: prompts of several lengths evaluated in one batch, and a continuation of 60 tokens
+evaluated one by one; both run past every sliding window. Logits themselves are not visible from outside llama.cpp; the
+log-softmax fixes them but for a constant per position.
 """
 
 import sys
@@ -26,9 +26,9 @@ PROMPT_LENGTHS = (1, 2, 7, 16, 17, 18, 40, 90)
 
 # llama.cpp computes in float32, so it may differ from the float64 reference as much as the reference does when run in
 # float32, times this factor (sums are taken in another order). For SiLU models that makes a bound of about 5e-5.
-# Gemma's GELU is looked up by llama.cpp in a table of f16 results at f16 arguments, and so it is here; an argument within
-# rounding of the middle between two f16 values is looked up one entry apart, a step of 2^-11 in one hidden value, and both
-# differences become about 1e-3 (4e-3 without the table).
+# Gemma's GELU is looked up by llama.cpp in a table of f16 results at f16 arguments, and so it is here; an argument
+# within rounding of the middle between two f16 values is looked up one entry apart, a step of 2^-11 in one hidden
+# value, and both differences become about 1e-3 (4e-3 without the table).
 FACTOR = 4.0
 
 
@@ -40,7 +40,7 @@ class ModelWithGeluTable(Model):
 
 
 def printable_only(model):
-    """Every token but printable ASCII: llama.cpp reports nothing for one that ends inside a UTF-8 character or the text."""
+    """Every token but printable ASCII: llama.cpp reports nothing for one that ends the text or part of a character."""
     tokens = model.metadata["tokenizer.ggml.tokens"]
     allowed = [chr(code) for code in range(0x21, 0x7F)] + [f"<0x{code:02X}>" for code in range(0x21, 0x7F)]
     return [token for token, text in enumerate(tokens) if text not in allowed]

@@ -1,7 +1,7 @@
 """A transformer in numpy, written to be read: the reference that the model runner's logits are compared with.
 
-It recomputes every position from the whole sequence (no cache), in float64 unless told otherwise, with weights decoded by
-the PyPI package gguf. Shapes in comments: T positions, S head size.
+It recomputes every position from the whole sequence (no cache), in float64 unless told otherwise, with weights decoded
+by the PyPI package gguf. Shapes in comments: T positions, S head size.
 """
 
 import gguf
@@ -90,6 +90,8 @@ class Model:
         chosen, share = self.route(x, block)
         for expert in range(self.configuration.experts):
             rows, slots = np.nonzero(chosen == expert)
+            if not len(rows):
+                continue
             gate = self.linear(x[rows], block + "ffn_gate_exps", expert)
             up = self.linear(x[rows], block + "ffn_up_exps", expert)
             y[rows] += share[rows, slots, None] * self.linear(self.activate(gate) * up, block + "ffn_down_exps", expert)
@@ -101,6 +103,21 @@ class Model:
         chosen = np.argsort(-probabilities, axis=-1, kind="stable")[:, : self.configuration.experts_used]
         share = np.take_along_axis(probabilities, chosen, axis=-1)
         return chosen, share / share.sum(axis=-1, keepdims=True)
+
+    def routing_gap(self, tokens):
+        """The smallest distance, in router logits, between an expert chosen and one not."""
+        gaps, route = [], self.route
+
+        def measured(x, block):
+            ordered = np.sort(self.linear(x, block + "ffn_gate_inp"), axis=-1)[:, ::-1]
+            used = self.configuration.experts_used
+            gaps.append((ordered[:, used - 1] - ordered[:, used]).min())
+            return route(x, block)
+
+        self.route = measured
+        self.logits(tokens)
+        del self.route
+        return min(gaps)
 
     def activate(self, gate):
         if self.configuration.activation == "silu":

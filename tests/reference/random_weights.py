@@ -1,7 +1,8 @@
 """Random weights that are the same everywhere: in F32, F16, BF16, or as random blocks of a quantised format.
 
-Quantised weights are not encoded from numbers: every bit of a block is drawn, except that scales are finite, of moderate
-size and different from block to block. The whole code space gets used, and no encoder's version can change a file.
+Quantised weights are not encoded from numbers: every bit of a block is drawn, except that scales are finite, of
+moderate size and different from block to block. The whole code space gets used, and no encoder's version can change a
+file.
 """
 
 import zlib
@@ -9,7 +10,8 @@ import zlib
 import gguf
 import numpy as np
 
-# Byte offset of the fp16 block scale; of the fp16 block minimum, with the multiple of the scale that centres weights on 0.
+# Byte offset of the fp16 block scale; of the fp16 block minimum, with the multiple of the scale that centres weights
+# on 0.
 SCALE_AT = {
     "Q4_0": 0,
     "Q4_1": 0,
@@ -70,7 +72,8 @@ def rows_of_blocks(stream, shape, deviation, format_name):
     else:
         set_scales(data, spread, format_name)  # for weights of about unit scale, to learn their deviation
         decoded = gguf.quants.dequantize(data.reshape(-1), quantisation)
-        set_scales(data, spread * deviation / decoded.std(), format_name)
+        # Two digits: sums may come out differently in the last bits on another processor, the scales must not.
+        set_scales(data, spread * float(f"{deviation / decoded.std():.2g}"), format_name)
     return data.reshape(*shape[:-1], shape[-1] // block * size)
 
 

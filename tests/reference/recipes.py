@@ -1,8 +1,8 @@
 """What each synthetic model is: shapes, keys, optional tensors, formats. Between them they reach every branch of the
 reference and every format.
 
-Shapes are odd on purpose: width differs from heads * head_size where the architecture allows it, no dimension of the F32
-files is a multiple of 256, and every window is shorter than the test sequences.
+Shapes are odd on purpose: width differs from heads * head_size where the architecture allows it, no dimension of the
+F32 files is a multiple of 256, and every window is shorter than the test sequences.
 """
 from random_weights import Stream
 
@@ -27,7 +27,7 @@ RECIPES = {
     "llama-biases-rope-factors": dict(
         LLAMA, tokenizer="llama-bpe", optional=["rope_freqs", "qkv_bias", "output_bias", "ffn_bias"],
         keys={"rope.freq_base": 5e5}),
-    "llama-experts": dict(LLAMA, tokenizer="spm", feed_forward=64, experts=6,
+    "llama-experts": dict(LLAMA, tokenizer="spm", feed_forward=64, experts=6, sequences="e",
                           keys={"expert_count": 6, "expert_used_count": 2}),
     "qwen2": dict(QWEN2, keys={"rope.freq_base": 1e6}),
     "qwen2-linear": dict(QWEN2, optional=["qkv_bias", "output"],
@@ -38,7 +38,7 @@ RECIPES = {
         "rope.scaling.original_context_length": 128, "rope.scaling.attn_factor": 1.25}),
     "qwen3-no-scaling": dict(QWEN3, optional=["output"],
                              keys={"rope.scaling.type": "none", "rope.scaling.factor": 4.0}),
-    "qwen3moe": QWEN3_MOE,
+    "qwen3moe": dict(QWEN3_MOE, sequences="e"),
     "gemma3": GEMMA3,
     "gemma3-linear-period3": dict(GEMMA3, layers=4, keys={
         "attention.sliding_window": 11, "attention.sliding_window_pattern": 3, "rope.freq_base": 1e6,
@@ -51,7 +51,7 @@ RECIPES = {
                             formats=dict(token_embd="Q8_0", output="Q6_K",
                                          blocks=["Q4_K", "Q5_K", "Q6_K", "Q4_0", "Q4_1", "Q8_0", "Q3_K"])),
     "llama-experts-quantised": dict(
-        LLAMA | WIDE, heads=4, head_size=64, tokenizer="spm", experts=4,
+        LLAMA | WIDE, heads=4, head_size=64, tokenizer="spm", experts=4, sequences="c",
         keys={"expert_count": 4, "expert_used_count": 2},
         formats=dict(token_embd="Q4_K", blocks=["IQ4_XS", "TQ2_0", "Q5_1", "Q2_K", "MXFP4", "Q6_K", "Q5_0"])),
     "qwen2-quantised": dict(
@@ -61,7 +61,7 @@ RECIPES = {
         QWEN3 | WIDE, heads=8, heads_kv=2,
         formats=dict(token_embd="Q5_K", blocks=["TQ1_0", "TQ2_0", "Q2_K", "Q3_K", "IQ4_XS", "IQ4_NL", "Q4_K"])),
     "qwen3moe-quantised": dict(
-        QWEN3_MOE | WIDE, heads=8, head_size=32, expert_feed_forward=256,
+        QWEN3_MOE | WIDE, heads=8, head_size=32, expert_feed_forward=256, sequences="c",
         keys=QWEN3_MOE["keys"] | {"expert_feed_forward_length": 256},
         formats=dict(token_embd="Q4_K", output="Q6_K",
                      blocks=["Q4_K", "Q6_K", "Q5_K", "TQ1_0", "IQ4_XS", "Q8_0", "Q3_K"])),
@@ -74,3 +74,9 @@ RECIPES = {
 def random_tokens(name, count, vocabulary):
     """Token ids for a test sequence; control tokens may occur: to the model they are ids like others."""
     return [int(i) for i in Stream(name, "tokens").integers(count) % vocabulary]
+
+
+def test_sequences(name, vocabulary):
+    """Two sequences, both longer than any window. A recipe with experts names a draw that chooses experts clearly."""
+    draw = RECIPES[name].get("sequences", "a")
+    return [random_tokens(f"{name}/{draw}{index}", length, vocabulary) for index, length in enumerate((60, 37))]
