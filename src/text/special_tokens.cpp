@@ -83,7 +83,7 @@ SpecialTokenFinder::SpecialTokenFinder(const Vocabulary& vocabulary, Which which
     const TokenType type = vocabulary.type(TokenId(id));
     const bool wanted = type == TokenType::user_defined ||
                         (which == Which::all && (type == TokenType::control || type == TokenType::unknown));
-    if (wanted && !vocabulary.tokens[id].empty()) entries_.push_back({vocabulary.tokens[id], TokenId(id)});
+    if (wanted && !vocabulary.tokens[id].empty()) entries_.push_back({vocabulary.tokens[id], TokenId(id), kNone});
   }
   std::sort(entries_.begin(), entries_.end(),
             [](const Entry& a, const Entry& b) { return a.text != b.text ? a.text < b.text : a.id < b.id; });
@@ -92,61 +92,64 @@ SpecialTokenFinder::SpecialTokenFinder(const Vocabulary& vocabulary, Which which
       entries_.end());
   for (const Entry& entry : entries_) ++first_byte_[uint8_t(entry.text[0]) + 1u];
   for (size_t byte = 0; byte < 256; ++byte) first_byte_[byte + 1] += first_byte_[byte];
+  // In sorted order the prefixes of an entry are the open ones of a stack.
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    while (!open.empty() && !entries_[i].text.starts_with(entries_[open.back()].text)) open.pop_back();
+    entries_[i].prefix = open.empty() ? kNone : open.back();
+    open.push_back(i);
+    longest_ = std::max(longest_, entries_[i].text.size());
+  }
 }
 
-// Which entries occur in the text at all: walks the sorted entries from every position like a trie.
-std::vector<uint32_t> SpecialTokenFinder::present(std::string_view text) const {
-  std::vector<bool> seen(entries_.size());
-  std::vector<uint32_t> found;
-  for (size_t start = 0; start < text.size(); ++start) {
-    uint32_t low = first_byte_[uint8_t(text[start])], high = first_byte_[uint8_t(text[start]) + 1u];
-    for (size_t depth = 1; low < high; ++depth) {
-      // All entries in [low, high) begin with the text's `depth` bytes; the shortest of them comes first.
-      if (entries_[low].text.size() == depth) {
-        if (!seen[low]) seen[low] = true, found.push_back(low);
-        ++low;
-      }
-      if (start + depth == text.size()) break;
-      const uint8_t byte = uint8_t(text[start + depth]);
-      const auto begin = entries_.begin();
-      low = uint32_t(std::partition_point(begin + low, begin + high,
-                                          [&](const Entry& e) { return uint8_t(e.text[depth]) < byte; }) -
-                     begin);
-      high = uint32_t(std::partition_point(begin + low, begin + high,
-                                           [&](const Entry& e) { return uint8_t(e.text[depth]) == byte; }) -
-                      begin);
-    }
+// The longest entry that the text has at `start`: walks the sorted entries like a trie.
+uint32_t SpecialTokenFinder::longest_at(std::string_view text, size_t start) const {
+  uint32_t low = first_byte_[uint8_t(text[start])], high = first_byte_[uint8_t(text[start]) + 1u], found = kNone;
+  for (size_t depth = 1; low < high; ++depth) {
+    // All entries in [low, high) begin with the text's `depth` bytes; the shortest of them comes first.
+    if (entries_[low].text.size() == depth) found = low++;
+    if (start + depth == text.size()) break;
+    const uint8_t byte = uint8_t(text[start + depth]);
+    const auto begin = entries_.begin();
+    low = uint32_t(
+        std::partition_point(begin + low, begin + high, [&](const Entry& e) { return uint8_t(e.text[depth]) < byte; }) -
+        begin);
+    high = uint32_t(std::partition_point(begin + low, begin + high,
+                                         [&](const Entry& e) { return uint8_t(e.text[depth]) == byte; }) -
+                    begin);
   }
   return found;
 }
 
 std::vector<Fragment> SpecialTokenFinder::partition(std::string_view text) const {
   if (text.empty()) return {};
-  std::vector<uint32_t> order = present(text);
-  if (order.empty()) return {{text, -1}};
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const Entry &x = entries_[a], &y = entries_[b];
-    return x.text.size() != y.text.size() ? x.text.size() > y.text.size() : x.id < y.id;
-  });
-
   struct Match {
-    size_t start, end;
-    TokenId id;
+    uint32_t start, entry;
   };
+  // By length: a place waits among those of its longest entry, and goes on to the next shorter one if that does not
+  // fit.
+  const size_t longest = std::min(longest_, text.size());
+  std::vector<std::vector<Match>> waiting(longest + 1);
+  for (size_t start = 0; start < text.size(); ++start) {
+    const uint32_t entry = longest_at(text, start);
+    if (entry != kNone) waiting[entries_[entry].text.size()].push_back({uint32_t(start), entry});
+  }
   std::vector<Match> matches;
-  // Where the match that covers a byte ends; 0: none does. A later match is no longer than an earlier one, so it
-  // overlaps one exactly when its first or its last byte is covered.
-  std::vector<uint32_t> covered(text.size());
-  for (uint32_t index : order) {
-    const Entry& entry = entries_[index];
-    const size_t size = entry.text.size();
-    for (size_t at = text.find(entry.text); at != std::string_view::npos;) {
-      const uint32_t blocked = std::max(covered[at], covered[at + size - 1]);
-      if (blocked == 0) {
-        matches.push_back({at, at + size, entry.id});
-        std::fill_n(covered.begin() + ptrdiff_t(at), size, uint32_t(at + size));
+  std::vector<bool> covered(text.size());
+  for (size_t size = longest; size > 0; --size) {
+    std::sort(waiting[size].begin(), waiting[size].end(), [&](const Match& a, const Match& b) {
+      return a.entry != b.entry ? entries_[a.entry].id < entries_[b.entry].id : a.start < b.start;
+    });
+    for (const Match& match : waiting[size]) {
+      if (covered[match.start]) continue;
+      // What covers is no shorter, so it would also cover the last byte.
+      if (covered[match.start + size - 1]) {
+        const uint32_t shorter = entries_[match.entry].prefix;
+        if (shorter != kNone) waiting[entries_[shorter].text.size()].push_back({match.start, shorter});
+        continue;
       }
-      at = text.find(entry.text, blocked == 0 ? at + size : blocked);
+      matches.push_back(match);
+      std::fill_n(covered.begin() + ptrdiff_t(match.start), size, true);
     }
   }
   std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) { return a.start < b.start; });
@@ -154,9 +157,10 @@ std::vector<Fragment> SpecialTokenFinder::partition(std::string_view text) const
   std::vector<Fragment> fragments;
   size_t done = 0;
   for (const Match& match : matches) {
+    const Entry& entry = entries_[match.entry];
     if (match.start > done) fragments.push_back({text.substr(done, match.start - done), -1});
-    fragments.push_back({text.substr(match.start, match.end - match.start), match.id});
-    done = match.end;
+    fragments.push_back({text.substr(match.start, entry.text.size()), entry.id});
+    done = match.start + entry.text.size();
   }
   if (done < text.size()) fragments.push_back({text.substr(done), -1});
   return fragments;

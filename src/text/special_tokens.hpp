@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -34,14 +35,17 @@ class SpecialTokenFinder {
   std::vector<Fragment> partition(std::string_view text) const;
 
  private:
+  static constexpr uint32_t kNone = UINT32_MAX;
   struct Entry {
     std::string_view text;
     TokenId id;
+    uint32_t prefix;  // the longest entry that this one begins with, or kNone
   };
-  std::vector<uint32_t> present(std::string_view text) const;
+  uint32_t longest_at(std::string_view text, size_t start) const;
 
   std::vector<Entry> entries_;              // sorted by text
-  std::array<uint32_t, 257> first_byte_{};  // entries that begin with byte b are [first_byte_[b], first_byte_[b+1])
+  std::array<uint32_t, 257> first_byte_{};  // those that begin with byte b are [first_byte_[b], first_byte_[b + 1])
+  size_t longest_ = 0;
 };
 
 }  // namespace soffit::text
