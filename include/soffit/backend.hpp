@@ -186,9 +186,6 @@ class Backend {
                                                                std::span<const Weights* const> readers) = 0;
   virtual Result<std::unique_ptr<State>> new_state(const StateDescription& description) = 0;
   virtual Result<std::unique_ptr<Plan>> plan(std::span<const Operation> operations, const PlanOptions& options) = 0;
-
-  // Bytes of weights and the like that this backend holds now.
-  virtual uint64_t allocated_bytes() const = 0;
 };
 
 struct BackendOptions {

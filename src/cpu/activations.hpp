@@ -1,0 +1,35 @@
+// Activations as the CPU kernels read them: int8 with scales, or fp32; in blocks of 256 columns, the blocks of one
+// column range side by side: block (b, row) of a batch of n rows is at b * n + row. Columns past the end are zero.
+#pragma once
+
+#include <cstdint>
+
+namespace soffit::cpu {
+
+inline constexpr int64_t kBlockColumns = 256;
+
+// 256 columns of one row as int8, q = round(x / scale), scale = max|x| / 127 of 32 columns (for formats of 32-column
+// blocks) or of 256 (for formats of 256-column blocks).
+struct alignas(64) QuantisedBlock {
+  int8_t q[256];
+  float scale[8];             // of each 32 columns; all equal in the 256 form
+  float sum32[8];             // sum of q over 32 columns; in the 32 form times its scale
+  int32_t negative_sum32[8];  // minus the sum of q: where an accumulator starts that counts codes from 0 instead of
+                              // from their bias
+  int32_t negative_sum16[16];
+  float sum16[16];
+  int32_t negative_sum256;
+  int32_t unused[7];
+};
+static_assert(sizeof(QuantisedBlock) == 512);
+
+// 256 columns of one row, not rounded.
+struct alignas(64) FloatBlock {
+  float x[256];
+  float sum16[16];  // of each 16 columns
+};
+static_assert(sizeof(FloatBlock) == 1088);
+
+enum class ActivationForm : uint8_t { int8_32, int8_256, float32 };
+
+}  // namespace soffit::cpu

@@ -1,0 +1,60 @@
+#include "cpu/backend.hpp"
+
+#include "cpu/kernel_table.hpp"
+#include "cpu/plan.hpp"
+#include "cpu/prepared.hpp"
+#include "cpu/state.hpp"
+#include "cpu/topology.hpp"
+#include "cpu/weights.hpp"
+
+namespace soffit::cpu {
+
+Status available() { return {}; }
+
+Result<std::unique_ptr<Backend>> create(const BackendOptions& options) {
+  SOFFIT_TRY(const Isa isa, find_isa(options.isa));
+  const VectorKernels* kernels = kernels_for(isa);
+  if (!kernels) return unsupported("instruction set '" + options.isa + "' has no kernels in this build");
+  if (options.device != 0)
+    return unsupported("device " + std::to_string(options.device) + ": the cpu backend has device 0 only");
+  if (options.threads < 0) return invalid_argument("threads: " + std::to_string(options.threads));
+  SOFFIT_TRY(auto team, Team::create(options.threads ? options.threads : default_threads()));
+  return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(*kernels, std::move(team), options.exact));
+}
+
+Support CpuBackend::supports(OperationKind operation, Format format, const Shape& shape) const {
+  const std::string name = std::string(to_string(operation)) + "_" + std::string(info(format).name);
+  switch (operation) {
+    case OperationKind::linear:
+    case OperationKind::linear_id:
+    case OperationKind::get_rows: {
+      const MatrixDescription matrix{format, shape.rows, shape.cols, shape.experts};
+      if (auto bytes = matrix_bytes(matrix); !bytes) return {"", bytes.error().message};
+      const LinearKernel k = kernels_.linear(format);
+      if (!k.run) return {"", "no kernel for format " + std::string(info(format).name)};
+      if (operation == OperationKind::get_rows) return {name, ""};
+      const std::string variant = exact_                                               ? "_exact"
+                                  : k.tile_bytes && shape.n > kernels_.panel_threshold ? "_panel"
+                                                                                       : "";
+      return {name + (k.tile_bytes ? "_x16" : "") + variant, ""};
+    }
+    default:
+      return {std::string(to_string(operation)), ""};
+  }
+}
+
+Result<std::unique_ptr<Weights>> CpuBackend::new_weights(std::span<const MatrixDescription> parts, Layout layout) {
+  return CpuWeights::create(parts, layout, kernels_, *team_);
+}
+Result<std::unique_ptr<Activations>> CpuBackend::new_activations(int64_t max_rows, int64_t cols,
+                                                                 std::span<const Weights* const> readers) {
+  return CpuActivations::create(max_rows, cols, readers, exact_);
+}
+Result<std::unique_ptr<State>> CpuBackend::new_state(const StateDescription& description) {
+  return CpuState::create(description);
+}
+Result<std::unique_ptr<Plan>> CpuBackend::plan(std::span<const Operation> operations, const PlanOptions& options) {
+  return CpuPlan::create(*this, operations, options);
+}
+
+}  // namespace soffit::cpu

@@ -1,0 +1,71 @@
+#include "cpu/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace soffit::cpu {
+namespace {
+constexpr uint64_t kHugePage = 2 << 20;
+}
+
+Result<Memory> Memory::allocate(uint64_t size) {
+  if (size > uint64_t(1) << 56) return Error{Code::out_of_memory, "cannot allocate " + std::to_string(size) + " bytes"};
+  const bool huge = size >= kHugePage;
+  Memory m;
+  m.size_ = size;
+  m.mapped_ = huge ? size + kHugePage : std::max<uint64_t>(size, 1);
+  void* base = mmap(nullptr, m.mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return Error{Code::out_of_memory, "cannot allocate " + std::to_string(size) + " bytes"};
+  m.base_ = base;
+  m.data_ = static_cast<uint8_t*>(base);
+  if (huge) {
+    m.data_ =
+        reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(base) + kHugePage - 1) & ~uintptr_t(kHugePage - 1));
+    // Advice: where it is not taken the pages are small and the memory works all the same.
+    (void)madvise(m.data_, size, MADV_HUGEPAGE);
+  }
+  return m;
+}
+
+Memory::~Memory() {
+  if (base_) munmap(base_, mapped_);
+}
+
+Result<std::unique_ptr<Buffer>> CpuBuffer::create(uint64_t size) {
+  SOFFIT_TRY(Memory memory, Memory::allocate(size));
+  auto b = std::make_unique<CpuBuffer>();
+  b->data_ = memory.data();
+  b->size_ = size;
+  b->memory_ = std::move(memory);
+  return std::unique_ptr<Buffer>(std::move(b));
+}
+
+Result<std::unique_ptr<Buffer>> CpuBuffer::wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner) {
+  if (!memory && size) return invalid_argument("wrap: null memory of " + std::to_string(size) + " bytes");
+  auto b = std::make_unique<CpuBuffer>();
+  b->data_ = static_cast<uint8_t*>(memory);
+  b->size_ = size;
+  b->owner_ = std::move(owner);
+  return std::unique_ptr<Buffer>(std::move(b));
+}
+
+Status CpuBuffer::check(uint64_t offset, uint64_t count) const {
+  if (offset <= size_ && count <= size_ - offset) return {};
+  return invalid_argument("bytes " + std::to_string(offset) + " + " + std::to_string(count) + " of a buffer of " +
+                          std::to_string(size_));
+}
+
+Status CpuBuffer::write(uint64_t offset, std::span<const std::byte> from) {
+  SOFFIT_CHECK(check(offset, from.size()));
+  if (!from.empty()) std::memcpy(data_ + offset, from.data(), from.size());
+  return {};
+}
+
+Status CpuBuffer::read(uint64_t offset, std::span<std::byte> to) const {
+  SOFFIT_CHECK(check(offset, to.size()));
+  if (!to.empty()) std::memcpy(to.data(), data_ + offset, to.size());
+  return {};
+}
+
+}  // namespace soffit::cpu

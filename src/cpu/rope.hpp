@@ -1,0 +1,15 @@
+// The angles of rotary position embedding. Source: arXiv 2104.09864; YaRN: arXiv 2309.00071, as llama.cpp computes it.
+#pragma once
+
+#include "soffit/operation.hpp"
+
+namespace soffit::cpu {
+
+// cosine and sine of each pair at a position, times YaRN's factor; `dimensions / 2` of each.
+void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,
+                 float* sine);
+
+// Rotates one head in place.
+void rotate_head(const RopeParameters& rope, const float* cosine, const float* sine, float* head);
+
+}  // namespace soffit::cpu

@@ -1,0 +1,96 @@
+#include "cpu/threads.hpp"
+
+#include <chrono>
+#include <system_error>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace soffit::cpu {
+namespace {
+
+inline void pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Waits until `done` is true: spins first, then gives the core away now and then (another process may need it to get
+// done), and at the end sleeps on the atomic.
+template <class T, class Done>
+void wait_for(const std::atomic<T>& value, int spins, Done done) {
+  for (int i = 0; i < spins; ++i) {
+    if (done(value.load(std::memory_order_acquire))) return;
+    pause();
+  }
+  for (;;) {
+    const T now = value.load(std::memory_order_acquire);
+    if (done(now)) return;
+    value.wait(now, std::memory_order_acquire);
+  }
+}
+
+// About 50 µs: longer than the gaps between the plans of a running generation, short enough to be no load when idle.
+constexpr int kSpinsBetweenRuns = 2000;
+// Members of a run are at most a step apart; a sleeping barrier would cost more than the step.
+constexpr int kSpinsAtBarrier = 20000;
+
+}  // namespace
+
+Result<std::unique_ptr<Team>> Team::create(int threads) {
+  if (threads < 1 || threads > 4096)
+    return invalid_argument("a team of " + std::to_string(threads) + " threads; 1 to 4096 are possible");
+  std::unique_ptr<Team> team(new Team(threads));
+  try {
+    for (int i = 1; i < threads; ++i) team->helpers_.emplace_back([t = team.get(), i] { t->work(i); });
+  } catch (const std::system_error& e) {
+    return Error{Code::out_of_memory, "cannot start thread " + std::to_string(team->helpers_.size() + 1) + " of " +
+                                          std::to_string(threads) + ": " + e.what()};
+  }
+  return team;
+}
+
+Team::~Team() {
+  stop_.store(true, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (auto& h : helpers_) h.join();
+}
+
+void Team::work(int member) {
+  for (uint32_t seen = 0;;) {
+    wait_for(generation_, kSpinsBetweenRuns, [&](uint32_t g) { return g != seen; });
+    ++seen;
+    if (stop_.load(std::memory_order_relaxed)) return;
+    call_(context_, member);
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+  }
+}
+
+void Team::run_erased(void (*call)(void*, int), void* context) {
+  if (size_ == 1) return call(context, 0);
+  call_ = call;
+  context_ = context;
+  unfinished_.store(size_ - 1, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  call(context, 0);
+  wait_for(unfinished_, kSpinsAtBarrier, [](int n) { return n == 0; });
+}
+
+void Team::barrier() {
+  if (size_ == 1) return;
+  const uint32_t phase = phase_.load(std::memory_order_relaxed);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == size_ - 1) {
+    arrived_.store(0, std::memory_order_relaxed);
+    phase_.store(phase + 1, std::memory_order_release);
+    phase_.notify_all();
+  } else {
+    wait_for(phase_, kSpinsAtBarrier, [&](uint32_t p) { return p != phase; });
+  }
+}
+
+}  // namespace soffit::cpu

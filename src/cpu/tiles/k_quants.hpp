@@ -1,0 +1,212 @@
+// Tiles of the 256-column formats Q2_K to Q6_K. Scale bytes stay as the file packs them, four to a vector.
+#pragma once
+
+#include "cpu/tiles/tile.hpp"
+
+namespace soffit::cpu {
+
+// The 6-bit scales and minima of Q4_K and Q5_K from the three vectors of their 12 bytes (see formats/packing.hpp).
+template <class V>
+void scales_6bit(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
+  const auto a = V::load(t + 64), b = V::load(t + 128), c = V::load(t + 192);
+  const auto d = V::halves(t), dmin = V::halves(t + 32);
+  const auto scale_low = V::template and_<63>(a), minimum_low = V::template and_<63>(b);
+  const auto scale_high = V::or_(V::template and_<15>(c), V::template and_<48>(V::template shr<2>(a)));
+  const auto minimum_high =
+      V::or_(V::template and_<15>(V::template shr<4>(c)), V::template and_<48>(V::template shr<2>(b)));
+  V::for_each_byte([&](auto i) {
+    V::store(scale[i], V::mul(d, V::to_float(V::template byte<decltype(i)::value>(scale_low))));
+    V::store(scale[i + 4], V::mul(d, V::to_float(V::template byte<decltype(i)::value>(scale_high))));
+    V::store(minimum[i], V::mul(dmin, V::to_float(V::template byte<decltype(i)::value>(minimum_low))));
+    V::store(minimum[i + 4], V::mul(dmin, V::to_float(V::template byte<decltype(i)::value>(minimum_high))));
+  });
+}
+
+// Nibbles of Q4_K and Q5_K in the file: two groups of 32 share 32 bytes.
+inline int group_nibble(const uint8_t* qs, int k) { return qs[k / 64 * 32 + k % 32] >> k / 32 % 2 * 4 & 15; }
+inline void put_group_nibbles(uint8_t* qs, const uint8_t* vectors, int row) {
+  for (int k = 0; k < 256; k += k % 32 == 31 ? 33 : 1)
+    qs[k / 64 * 32 + k % 32] = uint8_t(get_nibble(vectors, row, k) | get_nibble(vectors, row, k + 32) << 4);
+}
+
+// byte 0 d[16] f16 | 32 dmin[16] f16 | 64 three vectors of scale bytes | 256 32 vectors of nibbles | 2304
+struct TileQ4_K : Tile256<Q4_K> {
+  static constexpr int kGroupColumns = 32, kMaxCode = 15;
+  static constexpr bool kMinimum = true;
+  static void pack(const Block& b, int row, uint8_t* t) {
+    put16(t, row, b.d);
+    put16(t + 32, row, b.dmin);
+    put_bytes(t + 64, row, b.scales, 12);
+    put_nibbles(t + 256, row, 256, [&](int k) { return group_nibble(b.qs, k); });
+  }
+  static void unpack(const uint8_t* t, int row, Block& b) {
+    b.d = get16(t, row);
+    b.dmin = get16(t + 32, row);
+    get_bytes(t + 64, row, b.scales, 12);
+    put_group_nibbles(b.qs, t + 256, row);
+  }
+  template <class V>
+  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
+    scales_6bit<V>(t, scale, minimum);
+  }
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return nibbles<V, S>(t + 256 + 256 * chunk);
+  }
+};
+
+// byte 0 d[16] f16 | 32 dmin[16] f16 | 64 three vectors of scale bytes | 256 eight vectors of fifth bits | 768 32
+// vectors of nibbles | 2816
+struct TileQ5_K : Tile256<Q5_K> {
+  static constexpr int kGroupColumns = 32, kMaxCode = 31;
+  static constexpr bool kMinimum = true;
+  static void pack(const Block& b, int row, uint8_t* t) {
+    put16(t, row, b.d);
+    put16(t + 32, row, b.dmin);
+    put_bytes(t + 64, row, b.scales, 12);
+    put_bits(t + 256, row, 256, [&](int k) { return b.qh[k % 32] >> k / 32 & 1; });
+    put_nibbles(t + 768, row, 256, [&](int k) { return group_nibble(b.qs, k); });
+  }
+  static void unpack(const uint8_t* t, int row, Block& b) {
+    b.d = get16(t, row);
+    b.dmin = get16(t + 32, row);
+    get_bytes(t + 64, row, b.scales, 12);
+    std::memset(b.qh, 0, sizeof b.qh);
+    for (int k = 0; k < 256; ++k) b.qh[k % 32] = uint8_t(b.qh[k % 32] | get_bit(t + 256, row, k) << k / 32);
+    put_group_nibbles(b.qs, t + 768, row);
+  }
+  template <class V>
+  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
+    scales_6bit<V>(t, scale, minimum);
+  }
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return V::or_(nibbles<V, S>(t + 768 + 256 * chunk), bits<V, S, 4>(t + 256 + 64 * chunk));
+  }
+};
+
+// byte 0 d[16] f16 | 32 four vectors of int8 scales | 288 16 vectors of high pairs | 1312 32 vectors of nibbles | 3360
+struct TileQ6_K : Tile256<Q6_K> {
+  static constexpr int kGroupColumns = 16, kMaxCode = 63, kBias = 32;
+  // Column k of a block in the file: half h of 128, quarter q of 32, l.
+  static int low(const Block& b, int k) {
+    const int h = k / 128, q = k / 32 % 4, l = k % 32;
+    return b.ql[64 * h + 32 * (q & 1) + l] >> 4 * (q / 2) & 15;
+  }
+  static int high(const Block& b, int k) { return b.qh[32 * (k / 128) + k % 32] >> 2 * (k / 32 % 4) & 3; }
+  static void pack(const Block& b, int row, uint8_t* t) {
+    put16(t, row, b.d);
+    put_bytes(t + 32, row, b.scales, 16);
+    put_pairs(t + 288, row, 256, [&](int k) { return high(b, k); });
+    put_nibbles(t + 1312, row, 256, [&](int k) { return low(b, k); });
+  }
+  static void unpack(const uint8_t* t, int row, Block& b) {
+    std::memset(&b, 0, sizeof b);
+    b.d = get16(t, row);
+    get_bytes(t + 32, row, b.scales, 16);
+    for (int k = 0; k < 256; ++k) {
+      const int h = k / 128, q = k / 32 % 4, l = k % 32;
+      auto& lo = b.ql[64 * h + 32 * (q & 1) + l];
+      lo = uint8_t(lo | get_nibble(t + 1312, row, k) << 4 * (q / 2));
+      auto& hi = b.qh[32 * h + l];
+      hi = uint8_t(hi | get_pair(t + 288, row, k) << 2 * q);
+    }
+  }
+  template <class V>
+  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
+    const auto d = V::halves(t);
+    for (int i = 0; i < 4; ++i) {
+      const auto s = V::load(t + 32 + kVectorBytes * i);
+      V::for_each_byte([&](auto j) {
+        V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template signed_byte<decltype(j)::value>(s))));
+      });
+    }
+  }
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return V::or_(nibbles<V, S>(t + 1312 + 256 * chunk), pairs<V, S, 4>(t + 288 + 128 * chunk));
+  }
+};
+
+// Pairs of Q2_K and Q3_K in the file: halves of 128, four bit positions of 32 columns.
+
+inline void put_half_pairs(uint8_t* qs, const uint8_t* vectors, int row) {
+  std::memset(qs, 0, 64);
+  for (int k = 0; k < 256; ++k) {
+    auto& byte = qs[32 * (k / 128) + k % 32];
+    byte = uint8_t(byte | get_pair(vectors, row, k) << 2 * (k / 32 % 4));
+  }
+}
+
+// byte 0 d[16] f16 | 32 dmin[16] f16 | 64 four vectors of scale bytes | 320 16 vectors of pairs | 1344
+struct TileQ2_K : Tile256<Q2_K> {
+  static constexpr int kGroupColumns = 16, kMaxCode = 3;
+  static constexpr bool kMinimum = true;
+  static void pack(const Block& b, int row, uint8_t* t) {
+    put16(t, row, b.d);
+    put16(t + 32, row, b.dmin);
+    put_bytes(t + 64, row, b.scales, 16);
+    put_pairs(t + 320, row, 256, [&](int k) { return two_bits(b.qs, k); });
+  }
+  static void unpack(const uint8_t* t, int row, Block& b) {
+    b.d = get16(t, row);
+    b.dmin = get16(t + 32, row);
+    get_bytes(t + 64, row, b.scales, 16);
+    put_half_pairs(b.qs, t + 320, row);
+  }
+  template <class V>
+  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
+    const auto d = V::halves(t), dmin = V::halves(t + 32);
+    for (int i = 0; i < 4; ++i) {
+      const auto v = V::load(t + 64 + kVectorBytes * i);
+      const auto low = V::template and_<15>(v), high = V::template and_<15>(V::template shr<4>(v));
+      V::for_each_byte([&](auto j) {
+        V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template byte<decltype(j)::value>(low))));
+        V::store(minimum[4 * i + j], V::mul(dmin, V::to_float(V::template byte<decltype(j)::value>(high))));
+      });
+    }
+  }
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return pairs<V, S>(t + 320 + 128 * chunk);
+  }
+};
+
+// byte 0 d[16] f16 | 32 three vectors of scale bytes | 224 eight vectors of high bits | 736 16 vectors of pairs | 1760
+struct TileQ3_K : Tile256<Q3_K> {
+  static constexpr int kGroupColumns = 16, kMaxCode = 7, kBias = 4;
+  static void pack(const Block& b, int row, uint8_t* t) {
+    put16(t, row, b.d);
+    put_bytes(t + 32, row, b.scales, 12);
+    put_bits(t + 224, row, 256, [&](int k) { return b.hmask[k % 32] >> k / 32 & 1; });
+    put_pairs(t + 736, row, 256, [&](int k) { return two_bits(b.qs, k); });
+  }
+  static void unpack(const uint8_t* t, int row, Block& b) {
+    b.d = get16(t, row);
+    get_bytes(t + 32, row, b.scales, 12);
+    std::memset(b.hmask, 0, sizeof b.hmask);
+    for (int k = 0; k < 256; ++k) b.hmask[k % 32] = uint8_t(b.hmask[k % 32] | get_bit(t + 224, row, k) << k / 32);
+    put_half_pairs(b.qs, t + 736, row);
+  }
+  template <class V>
+  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
+    const auto d = V::halves(t);
+    const auto a = V::load(t + 32), b = V::load(t + 96), c = V::load(t + 160);
+    const typename V::Bytes packed[4] = {
+        V::or_(V::template and_<15>(a), V::template and_<48>(V::template shl<4>(c))),
+        V::or_(V::template and_<15>(b), V::template and_<48>(V::template shl<2>(c))),
+        V::or_(V::template and_<15>(V::template shr<4>(a)), V::template and_<48>(c)),
+        V::or_(V::template and_<15>(V::template shr<4>(b)), V::template and_<48>(V::template shr<2>(c)))};
+    for (int i = 0; i < 4; ++i)
+      V::for_each_byte([&](auto j) {
+        V::store(scale[4 * i + j],
+                 V::mul(d, V::to_float(V::add(V::template byte<decltype(j)::value>(packed[i]), V::ints(-32)))));
+      });
+  }
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return V::or_(pairs<V, S>(t + 736 + 128 * chunk), bits<V, S, 2>(t + 224 + 64 * chunk));
+  }
+};
+
+}  // namespace soffit::cpu

@@ -1,0 +1,146 @@
+// AVX-512 (F, BW, DQ, VL, VNNI, VBMI): one register holds 16 rows.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "cpu/vector_common.hpp"
+
+namespace soffit::cpu {
+
+struct VectorAvx512 : VectorCommon {
+  static constexpr const char* kName = "avx512";
+  static constexpr bool kSignedCodes = false;
+  static constexpr int kColumns = 8, kPanelTiles = 2, kPanelColumns = 6;
+
+  struct FourBytes {
+    int8_t q[4];
+  };
+  using Bytes = __m512i;
+  struct Ints {
+    __m512i v;
+  };
+  using Floats = __m512;
+
+  static Bytes load(const uint8_t* p) { return _mm512_loadu_si512(p); }
+  static void store_bytes(uint8_t* p, Bytes b) { _mm512_storeu_si512(p, b); }
+  template <int kMask>
+  static Bytes and_(Bytes a) {
+    return _mm512_and_si512(a, _mm512_set1_epi8(char(kMask)));
+  }
+  static Bytes or_(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
+  template <int N>
+  static Bytes shr(Bytes a) {
+    if constexpr (N == 0) return a;
+    return _mm512_srli_epi16(a, N);
+  }
+  template <int N>
+  static Bytes shl(Bytes a) {
+    if constexpr (N == 0) return a;
+    return _mm512_slli_epi16(a, N);
+  }
+  static Bytes lookup(Bytes index, const uint8_t* table) {
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table))), index);
+  }
+  // floor(3^n byte / 256)
+  template <int N>
+  static Bytes carried(Bytes a) {
+    const __m512i power = _mm512_set1_epi16(kPowersOf3[N]);
+    const __m512i even = _mm512_mulhi_epu16(_mm512_slli_epi16(a, 8), power);
+    const __m512i odd = _mm512_mulhi_epu16(_mm512_and_si512(a, _mm512_set1_epi16(short(0xff00))), power);
+    return _mm512_or_si512(even, _mm512_slli_epi16(odd, 8));
+  }
+  template <int S>
+  static Bytes digit(Bytes a) {
+    if constexpr (S == 0) return carried<1>(a);
+    const __m512i f = carried<S>(a);
+    return _mm512_sub_epi8(carried<S + 1>(a), _mm512_add_epi8(f, _mm512_add_epi8(f, f)));
+  }
+
+  template <int J>
+  static Ints byte(Bytes a) {
+    if constexpr (J == 3) return {_mm512_srli_epi32(a, 24)};
+    return {_mm512_and_si512(_mm512_srli_epi32(a, 8 * J), _mm512_set1_epi32(255))};
+  }
+  template <int J>
+  static Ints signed_byte(Bytes a) {
+    return {_mm512_srai_epi32(_mm512_slli_epi32(a, 24 - 8 * J), 24)};
+  }
+  static Ints ints(int value) { return {_mm512_set1_epi32(value)}; }
+  static Ints words(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+  static Ints words16(const uint8_t* p) {
+    return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+  }
+  static Ints add(Ints a, Ints b) { return {_mm512_add_epi32(a.v, b.v)}; }
+  static Ints and_ints(Ints a, int mask) { return {_mm512_and_si512(a.v, _mm512_set1_epi32(mask))}; }
+  template <int N>
+  static Ints shift_right(Ints a) {
+    return {_mm512_srli_epi32(a.v, N)};
+  }
+  template <int N>
+  static Ints shift_left(Ints a) {
+    return {_mm512_slli_epi32(a.v, N)};
+  }
+
+  static Floats to_float(Ints a) { return _mm512_cvtepi32_ps(a.v); }
+  static Floats set(float x) { return _mm512_set1_ps(x); }
+  static Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
+  static void store(float* p, Floats a) { _mm512_storeu_ps(p, a); }
+  static Floats halves(const void* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p))); }
+  static Floats bfloats(const void* p) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p))), 16));
+  }
+  static Floats half_powers(const uint8_t* p) {
+    const __m512i e = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(e, _mm512_set1_epi32(1)), 23);
+    const __m512i subnormal = _mm512_sllv_epi32(_mm512_set1_epi32(0x00200000), e);
+    return _mm512_castsi512_ps(
+        _mm512_mask_blend_epi32(_mm512_cmplt_epu32_mask(e, _mm512_set1_epi32(2)), normal, subnormal));
+  }
+  static void store_halves(void* p, Floats a) {
+    _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
+  static Floats sub(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
+  static Floats mul(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+  static Floats div(Floats a, Floats b) { return _mm512_div_ps(a, b); }
+  static Floats max(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+  static Floats min(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+  static Floats abs(Floats a) { return _mm512_abs_ps(a); }
+  static Floats negate(Floats a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
+  static Floats fma(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+  static Floats fnma(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
+  static Floats round(Floats a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+  static Floats scale2(Floats a, Floats n) { return _mm512_scalef_ps(a, n); }
+  // Halves are added until one is left, so that every instruction set adds in the same order.
+  static float sum(Floats a) {
+    const __m256 b = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    __m128 c = _mm_add_ps(_mm256_castps256_ps128(b), _mm256_extractf128_ps(b, 1));
+    c = _mm_add_ps(c, _mm_movehl_ps(c, c));
+    return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
+  }
+  static float largest(Floats a) { return _mm512_reduce_max_ps(a); }
+  static void store_int8(int8_t* p, Floats a) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(a)));
+  }
+
+  template <int kMaxCode>
+  struct Partial {
+    __m512i sum;
+    void start(int32_t value) { sum = _mm512_set1_epi32(value); }
+    // By hand: g++ 12 wraps the intrinsic in register moves.
+    void step(Bytes codes, const int8_t* q) {
+      __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(*reinterpret_cast<const FourBytes*>(q)));
+    }
+    Ints total() const { return {sum}; }
+  };
+  // The line at `near` bytes ahead into L1, the one four times as far into L2.
+  static void prefetch(const uint8_t* p, int near) {
+    _mm_prefetch(reinterpret_cast<const char*>(p + near), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(p + 4 * near), _MM_HINT_T1);
+  }
+};
+
+}  // namespace soffit::cpu

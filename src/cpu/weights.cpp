@@ -1,0 +1,180 @@
+#include "cpu/weights.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "soffit/format.hpp"
+
+namespace soffit::cpu {
+
+Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescription> parts, Layout layout,
+                                                    const VectorKernels& kernels, Team& team) {
+  if (parts.empty()) return invalid_argument("weights of no parts");
+  std::unique_ptr<CpuWeights> w(new CpuWeights(team));
+  w->descriptions_.assign(parts.begin(), parts.end());
+  for (const auto& m : parts) {
+    if (m.cols != parts[0].cols || m.experts != parts[0].experts)
+      return invalid_argument("parts of one weights object need the same columns and experts: " +
+                              std::to_string(m.cols) + " x " + std::to_string(m.experts) + " and " +
+                              std::to_string(parts[0].cols) + " x " + std::to_string(parts[0].experts));
+    Part p;
+    p.matrix = m;
+    SOFFIT_TRY(p.bytes, matrix_bytes(m));
+    SOFFIT_TRY(p.row_bytes, row_bytes(m.format, m.cols));
+    p.kernel = kernels.linear(m.format);
+    if (!p.kernel.run) return unsupported("no kernel for format " + std::string(info(m.format).name));
+    p.packing = tile_packing(m.format);
+    p.repacked = layout == Layout::automatic && p.packing.columns != 0;
+    p.layout = std::string(info(m.format).name) + (p.repacked ? "_x16" : "");
+    w->parts_.push_back(std::move(p));
+  }
+  return std::unique_ptr<Weights>(std::move(w));
+}
+
+Status CpuWeights::check_range(size_t part, uint64_t offset, uint64_t count) const {
+  if (part >= parts_.size())
+    return invalid_argument("part " + std::to_string(part) + " of weights of " + std::to_string(parts_.size()) +
+                            " parts");
+  const uint64_t bytes = parts_[part].bytes;
+  if (offset > bytes || count > bytes - offset)
+    return invalid_argument("bytes " + std::to_string(offset) + " + " + std::to_string(count) + " of a matrix of " +
+                            std::to_string(bytes) + " bytes");
+  return {};
+}
+
+Status CpuWeights::allocate(Part& part) {
+  if (part.memory.data()) return {};
+  SOFFIT_TRY(part.memory, Memory::allocate(part.bytes));
+  part.data = part.memory.data();
+  return {};
+}
+
+// Brings 16 rows of the file into their place. `from` may be that place.
+void CpuWeights::pack_rows(Part& part, const uint8_t* from, int64_t expert, int64_t row) {
+  const auto& p = part.packing;
+  uint8_t* to = part.memory.data() + (expert * part.matrix.rows + row) * part.row_bytes;
+  const int64_t blocks = part.matrix.cols / p.columns, stride = part.row_bytes;
+  if (p.packable) {
+    bool all = true;
+    for (int64_t i = 0; i < 16 * blocks && all; ++i) all = p.packable(from + i * p.block_bytes);
+    if (!all) {
+      static std::mutex mutex;  // rare, and several threads pack
+      const std::lock_guard lock(mutex);
+      part.raw.resize(size_t(part.row_tiles() * part.matrix.experts));
+      part.raw[size_t(expert * part.row_tiles() + row / 16)] = true;
+      if (from != to) std::memcpy(to, from, size_t(16 * stride));
+      return;
+    }
+  }
+  std::vector<uint8_t> copy;
+  if (from == to) {
+    copy.assign(from, from + 16 * stride);
+    from = copy.data();
+  }
+  for (int64_t b = 0; b < blocks; ++b) p.pack(from + b * p.block_bytes, stride, 16, to + b * p.bytes);
+}
+
+Status CpuWeights::write(size_t index, uint64_t offset, std::span<const std::byte> bytes) {
+  SOFFIT_CHECK(check_range(index, offset, bytes.size()));
+  Part& part = parts_[index];
+  if (finished_ || part.owner) return invalid_argument("write to weights that are complete");
+  if (offset != part.written)
+    return invalid_argument("write at byte " + std::to_string(offset) + ", the last one ended at " +
+                            std::to_string(part.written));
+  SOFFIT_CHECK(allocate(part));
+  if (bytes.empty()) return {};
+  std::memcpy(part.memory.data() + offset, bytes.data(), bytes.size());
+  part.written += bytes.size();
+  if (!part.repacked) return {};
+  // Rearrange each group of 16 rows that has become complete.
+  const int64_t rows = part.matrix.rows, whole = rows / 16 * 16;
+  for (int64_t r = int64_t(offset) / part.row_bytes, end = int64_t(part.written) / part.row_bytes; r < end; ++r) {
+    const int64_t expert = r / rows, row = r % rows;
+    if (row % 16 == 15 && row < whole) pack_rows(part, part.rows_at(expert, row - 15), expert, row - 15);
+  }
+  return {};
+}
+
+Status CpuWeights::adopt(size_t index, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  SOFFIT_CHECK(check_range(index, 0, bytes.size()));
+  Part& part = parts_[index];
+  if (finished_ || part.written) return invalid_argument("adopt after write, or of weights that are complete");
+  if (bytes.size() != part.bytes)
+    return invalid_argument("adopt: " + std::to_string(bytes.size()) + " bytes for a matrix of " +
+                            std::to_string(part.bytes));
+  const auto* from = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (!part.repacked) {
+    // Plain rows are read as whole elements, so they must be aligned to them.
+    const auto alignment = part.packing.columns ? 1 : info(part.matrix.format).block_bytes;
+    if (reinterpret_cast<uintptr_t>(from) % alignment == 0) {
+      part.data = from;
+      part.owner = owner ? std::move(owner) : std::shared_ptr<const void>(from, [](const void*) {});
+      part.written = part.bytes;
+      return {};
+    }
+    return write(index, 0, bytes);
+  }
+  SOFFIT_CHECK(allocate(part));
+  const int64_t rows = part.matrix.rows, tiles = part.row_tiles(), all = tiles * part.matrix.experts;
+  std::atomic<int64_t> next{0};
+  team_.run([&](int) {
+    constexpr int64_t kBatch = 4;
+    for (int64_t i; (i = next.fetch_add(kBatch, std::memory_order_relaxed)) < all;)
+      for (int64_t t = i; t < std::min(all, i + kBatch); ++t) {
+        const int64_t expert = t / tiles, row = t % tiles * 16;
+        const uint8_t* at = from + (expert * rows + row) * part.row_bytes;
+        if (row + 16 <= rows)
+          pack_rows(part, at, expert, row);
+        else
+          std::memcpy(part.memory.data() + (at - from), at, size_t((rows - row) * part.row_bytes));
+      }
+  });
+  part.written = part.bytes;
+  return {};
+}
+
+Status CpuWeights::finish() {
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (parts_[i].written != parts_[i].bytes)
+      return invalid_argument("part " + std::to_string(i) + " has " + std::to_string(parts_[i].written) + " of " +
+                              std::to_string(parts_[i].bytes) + " bytes");
+  finished_ = true;
+  return {};
+}
+
+void CpuWeights::copy_row(const Part& part, int64_t expert, int64_t row, uint8_t* to) const {
+  const int64_t first = row / 16 * 16;
+  if (!part.packed(expert, first)) {
+    std::memcpy(to, part.rows_at(expert, row), size_t(part.row_bytes));
+    return;
+  }
+  const uint8_t* tile = part.rows_at(expert, first);
+  for (int64_t b = 0; b < part.matrix.cols / part.packing.columns; ++b)
+    part.packing.unpack(tile + b * part.packing.bytes, int(row - first), to + b * part.packing.block_bytes);
+}
+
+Status CpuWeights::read(size_t index, uint64_t offset, std::span<std::byte> to) const {
+  SOFFIT_CHECK(check_range(index, offset, to.size()));
+  const Part& part = parts_[index];
+  if (!finished_) return invalid_argument("read of weights before finish()");
+  std::vector<uint8_t> row(size_t(part.row_bytes));
+  auto* out = reinterpret_cast<uint8_t*>(to.data());
+  for (uint64_t at = offset, end = offset + to.size(); at < end;) {
+    const auto r = int64_t(at / uint64_t(part.row_bytes));
+    const uint64_t skip = at % uint64_t(part.row_bytes), count = std::min(end - at, uint64_t(part.row_bytes) - skip);
+    copy_row(part, r / part.matrix.rows, r % part.matrix.rows, row.data());
+    std::memcpy(out, row.data() + skip, count);
+    out += count;
+    at += count;
+  }
+  return {};
+}
+
+uint64_t CpuWeights::file_bytes() const {
+  uint64_t sum = 0;
+  for (const auto& p : parts_) sum += p.bytes;
+  return sum;
+}
+
+}  // namespace soffit::cpu
