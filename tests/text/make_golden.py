@@ -6,6 +6,7 @@ Needs the PyPI wheels xllamacpp (llama.cpp ready-built, whose C functions are ca
 usage: v/bin/python make_golden.py MODEL.gguf > data/NAME.golden       ids of a real model's vocabulary
        v/bin/python make_golden.py --pre NAME data/splits.vocabulary > data/splits_NAME.golden
                                                                        of the small vocabulary under a pre-tokeniser
+       v/bin/python make_golden.py --pieces MODEL.gguf        the hash of all pieces and the ends of generation
 One line a string: the ids without parsing special tokens, then "|", then the ids with it, or "=" when they are equal.
 No BOS or EOS is added. A line "!" stands for a string on which llama.cpp ends the program (a code point above U+10FFFF).
 """
@@ -52,6 +53,23 @@ class Llama:
         if count < 0: sys.exit(f"llama_tokenize: {count} for {text!r}")
         return list(ids[:count])
 
+    def pieces_hash(self):
+        """FNV-1a over every piece, with 0xFF after each."""
+        self.lib.llama_token_to_piece.argtypes = [ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p, ctypes.c_int32,
+                                                  ctypes.c_int32, ctypes.c_bool]
+        buffer = ctypes.create_string_buffer(1 << 16)
+        value = 0xCBF29CE484222325
+        for token in range(self.lib.llama_vocab_n_tokens(ctypes.c_void_p(self.vocabulary))):
+            size = self.lib.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, True)
+            for byte in buffer.raw[:size] + b"\xff": value = (value ^ byte) * 0x100000001B3 & (1 << 64) - 1
+        return value
+
+    def ends(self):
+        vocabulary = ctypes.c_void_p(self.vocabulary)
+        is_end = self.lib.llama_vocab_is_eog
+        is_end.restype = ctypes.c_bool
+        return [t for t in range(self.lib.llama_vocab_n_tokens(vocabulary)) if is_end(vocabulary, t)]
+
 
 def aborts(text):
     return re.search(rb"\xf4[\x90-\xbf][\x80-\xbf]{2}|[\xf5-\xf7][\x80-\xbf]{3}", text) is not None
@@ -76,11 +94,14 @@ def small_model(path, pre):
 
 def main():
     a = argparse.ArgumentParser()
-    a.add_argument("file"); a.add_argument("--pre")
+    a.add_argument("file"); a.add_argument("--pre"); a.add_argument("--pieces", action="store_true")
     o = a.parse_args()
     path = small_model(o.file, o.pre) if o.pre else o.file
     llama = Llama(path)
     if o.pre: os.unlink(path)
+    if o.pieces:
+        print(hex(llama.pieces_hash()), llama.ends())
+        return
     for text in strings():
         if aborts(text):
             print("!")
