@@ -46,8 +46,9 @@ struct StoredScale {
   uint16_t half;
   float inverse;
 
-  explicit StoredScale(float d) : half(float_to_half(d)), inverse(1 / d) {
-    if ((half & 0x7fff) == 0) half = 0, inverse = 0;
+  explicit StoredScale(float d) : half(float_to_half(d)) {
+    if ((half & 0x7fff) == 0) half = 0;
+    inverse = half == 0 ? 0 : 1 / d;
   }
 };
 

@@ -1,4 +1,5 @@
-// The list of formats with kernels. A new one is a file, its line here twice, and its enumerator in soffit/format.hpp.
+// The list of formats with kernels. A new one is its block in blocks.h, its file, its two lines here, and its
+// enumerator in soffit/format.hpp.
 //
 // A format is a struct with
 //   Block        its bytes (formats/blocks.h)
@@ -6,8 +7,10 @@
 //   kName        lower case
 //   kElements    elements a block
 //   decode(const Block&, float*)    exact fp32 arithmetic in the order of the format's definition
-//   encode(const float*, Block&)    deterministic; every byte of the block is written; finite unless the format is
-//   plain
+//   encode(const float*, Block&)    deterministic; writes every byte; finite values only, unless the format is plain
+//
+// Everything but blocks.h is inline code: a translation unit compiled for one instruction set must not include it, or
+// the linker may keep that version for the whole program.
 #pragma once
 
 #include <concepts>

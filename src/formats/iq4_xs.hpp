@@ -42,15 +42,14 @@ struct IQ4_XS {
     const NormalisedBlock<kElements> normalised(from);
     std::array<float, kElements / kGroup> fits;
     for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_iq4<kGroup>(&normalised.x[g * kGroup]);
-    std::array<int, kElements / kGroup> scales;
+    const GroupScales<kElements / kGroup> scales(normalised, fits, -32);
     block = {};
-    block.d = normalised.store(quantise_scales(fits, -32, scales));
-    const float d = normalised.load(block.d);
+    block.d = scales.d;
     for (int g = 0; g < kElements / kGroup; ++g) {
-      const int stored = scales[g] + 32;
+      const int stored = scales.codes[g] + 32;
       block.scales_l[g / 2] |= uint8_t((stored & 15) << g % 2 * 4);
       block.scales_h |= uint16_t(stored >> 4 << g * 2);
-      const float d_group = d * float(scales[g]);
+      const float d_group = scales.values[g];
       uint8_t codes[kGroup];
       for (int j = 0; j < kGroup; ++j)
         codes[j] = uint8_t(nearest_iq4(d_group == 0 ? 0 : normalised.x[g * kGroup + j] / d_group));

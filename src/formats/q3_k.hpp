@@ -41,20 +41,19 @@ struct Q3_K {
     const NormalisedBlock<kElements> normalised(from);
     std::array<float, kElements / kGroup> fits;
     for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_three_bits<kGroup>(&normalised.x[g * kGroup]);
-    std::array<int, kElements / kGroup> scales;
+    const GroupScales<kElements / kGroup> scales(normalised, fits, -32);
     block = {};
-    block.d = normalised.store(quantise_scales(fits, -32, scales));
-    const float d = normalised.load(block.d);
+    block.d = scales.d;
     uint8_t codes[kElements];
     for (int i = 0; i < kElements; ++i) {
-      const float d_group = d * float(scales[i / kGroup]);
+      const float d_group = scales.values[i / kGroup];
       const int q = d_group == 0 ? 0 : int(round_even(normalised.x[i] / d_group, -4, 3));
       codes[i] = uint8_t((q + 4) & 3);
       block.hmask[i % 32] |= uint8_t((q + 4) >> 2 << i / 32);
     }
     set_two_bits(block.qs, codes);
     for (int g = 0; g < kElements / kGroup; ++g) {
-      const int stored = scales[g] + 32;
+      const int stored = scales.codes[g] + 32;
       block.scales[g % 8] |= uint8_t((stored & 15) << g / 8 * 4);
       block.scales[8 + g % 4] |= uint8_t(stored >> 4 << g / 4 * 2);
     }

@@ -29,7 +29,8 @@ struct Q6_K {
       const int half = i / 128, k = i / 32 % 4, l = i % 32;
       const int low = block.ql[half * 64 + k % 2 * 32 + l] >> k / 2 * 4 & 15;
       const int high = block.qh[half * 32 + l] >> k * 2 & 3;
-      y[i] = d * float(block.scales[i / kGroup]) * float((low | high << 4) - 32);
+      const int scale = block.scales[i / kGroup], q = (low | high << 4) - 32;
+      y[i] = d * float(scale) * float(q);
     }
   }
 
@@ -37,13 +38,12 @@ struct Q6_K {
     const NormalisedBlock<kElements> normalised(from);
     std::array<float, kElements / kGroup> fits;
     for (int g = 0; g < kElements / kGroup; ++g) fits[g] = search_scale_six_bits<kGroup>(&normalised.x[g * kGroup]);
-    std::array<int, kElements / kGroup> scales;
+    const GroupScales<kElements / kGroup> scales(normalised, fits, -128);
     block = {};
-    block.d = normalised.store(quantise_scales(fits, -128, scales));
-    const float d = normalised.load(block.d);
-    for (int g = 0; g < kElements / kGroup; ++g) block.scales[g] = int8_t(scales[g]);
+    block.d = scales.d;
+    for (int g = 0; g < kElements / kGroup; ++g) block.scales[g] = int8_t(scales.codes[g]);
     for (int i = 0; i < kElements; ++i) {
-      const float d_group = d * float(scales[i / kGroup]);
+      const float d_group = scales.values[i / kGroup];
       const int q = d_group == 0 ? 32 : int(round_even(normalised.x[i] / d_group, -32, 31)) + 32;
       const int half = i / 128, k = i / 32 % 4, l = i % 32;
       block.ql[half * 64 + k % 2 * 32 + l] |= uint8_t((q & 15) << k / 2 * 4);

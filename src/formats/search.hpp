@@ -1,6 +1,6 @@
 // Searches for the scales of a group of N weights: each tries a few candidates, assigns codes to the nearest, fits the
 // scale by weighted least squares to the codes, and keeps the best. Deterministic; sums run in a fixed order.
-// Source: the reference quantisers of ggml, by their description.
+// The candidates are those of ggml's reference quantisers.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct NormalisedBlock {
 
   // A scale in units of this block as fp16, and the stored scale in those units.
   uint16_t store(float scale) const {
-    return float_to_half(std::clamp(std::ldexp(scale, exponent), -kMaxHalf, kMaxHalf));
+    return float_to_half(std::clamp(std::ldexp(scale, exponent) + 0.0f, -kMaxHalf, kMaxHalf));
   }
   float load(uint16_t half) const { return std::ldexp(half_to_float(half), -exponent); }
 };
@@ -146,17 +146,26 @@ float search_scale_iq4(const float* x) {
   return search_scale<N>(x, 16, code, [&](int k) { return (k == 0 ? -end : float(k - 8) + end) / largest; });
 }
 
-// The scales of a block's groups as signed integers lowest…-lowest-1 with a common factor, which is returned: the scale
-// of largest magnitude becomes `lowest`.
-template <size_t Groups>
-float quantise_scales(const std::array<float, Groups>& scales, int lowest, std::array<int, Groups>& codes) {
-  codes.fill(0);
-  const float largest = extreme(scales.data(), Groups);
-  if (largest == 0) return 0;
-  const float inverse = float(lowest) / largest;
-  for (size_t g = 0; g < Groups; ++g)
-    codes[g] = int(round_even(inverse * scales[g], float(lowest), float(-lowest - 1)));
-  return largest / float(lowest);
-}
+// The scales of a block's groups as signed integers lowest…-lowest-1 times d; the scale of largest magnitude becomes
+// `lowest`, if fp16 has d. They count in d as stored: small weights put d among fp16's subnormals, where rounding is
+// coarse.
+template <int Groups>
+struct GroupScales {
+  uint16_t d;
+  std::array<int, Groups> codes{};
+  std::array<float, Groups> values{};  // d * code, in units of the block
+
+  template <int N>
+  GroupScales(const NormalisedBlock<N>& block, const std::array<float, Groups>& scales, int lowest)
+      : d(block.store(extreme(scales.data(), Groups) / float(lowest))) {
+    const float stored = block.load(d);
+    if (stored == 0) return;
+    for (int g = 0; g < Groups; ++g) {
+      const float code = round_even(scales[g] / stored, float(lowest), float(-lowest - 1));
+      codes[g] = int(code);
+      values[g] = stored * code;
+    }
+  }
+};
 
 }  // namespace soffit

@@ -106,11 +106,12 @@ MinimumBlock<kGroup> encode_with_minimum(const float* from, int max_code, int ma
   const float top = float(max_scale);
   out.d = block.store(largest_scale / top);
   out.dmin = block.store(largest_minimum / top);
-  // Codes for the scales as they will be decoded.
+  // Scales in d as stored, and codes for the scales as they will be decoded: small weights put d among fp16's
+  // subnormals, where rounding is coarse.
   const float d = block.load(out.d), dmin = block.load(out.dmin);
   for (int g = 0; g < kGroups; ++g) {
-    const float scale = largest_scale > 0 ? round_even(top / largest_scale * fits[g].scale, 0, top) : 0;
-    const float minimum = largest_minimum > 0 ? round_even(top / largest_minimum * fits[g].minimum, 0, top) : 0;
+    const float scale = d > 0 ? round_even(fits[g].scale / d, 0, top) : 0;
+    const float minimum = dmin > 0 ? round_even(fits[g].minimum / dmin, 0, top) : 0;
     out.scales[g] = uint8_t(scale);
     out.minima[g] = uint8_t(minimum);
     if (d * scale == 0) continue;  // every code decodes to the minimum

@@ -39,18 +39,32 @@ class Encode : public EachFormat {
   }
 };
 
-TEST_P(Encode, ErrorOnNormalValues) {
-  Random random(6);
-  const auto x = normal_values(1 << 20, random), y = round_trip(x);
+// ||y - x|| / ||x||
+double relative_error(const std::vector<float>& x, const std::vector<float>& y) {
   double error = 0, power = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     error += (double(y[i]) - x[i]) * (double(y[i]) - x[i]);
     power += double(x[i]) * x[i];
   }
-  const double relative = std::sqrt(error / power), limit = 1.005 * kReferenceError.at(format);
+  return std::sqrt(error / power);
+}
+
+TEST_P(Encode, ErrorOnNormalValues) {
+  Random random(6);
+  const auto x = normal_values(1 << 20, random);
+  const double relative = relative_error(x, round_trip(x)), limit = 1.005 * kReferenceError.at(format);
   std::printf("%-7s relative RMS error %.5f, limit %.5f\n", f.name.data(), relative, limit);
   EXPECT_LE(relative, limit);
   EXPECT_GE(relative, 0.85 * kReferenceError.at(format)) << "too good to be true: is the input normal?";
+}
+
+// As small as the weights of large layers: d is then subnormal in fp16, which must not cost more than 1 %.
+TEST_P(Encode, ErrorOnSmallValues) {
+  Random random(14);
+  auto x = normal_values(1 << 18, random);
+  const double ordinary = relative_error(x, round_trip(x));
+  for (float& v : x) v *= 0.002f;
+  EXPECT_LE(relative_error(x, round_trip(x)), 1.01 * ordinary) << f.name;
 }
 
 // A power of two more or less changes no code as long as the scales are normal fp16 numbers.
@@ -164,6 +178,29 @@ TEST_P(Encode, TooLargeBecomesTheLargest) {
     const auto y = round_trip(std::vector<float>(f.block_elements, huge));
     for (float v : y) ASSERT_GE(std::copysign(1.0f, huge) * v, 65504) << f.name << " of " << huge;
   }
+}
+
+// The bytes are the same from every compiler and on every machine: their hash. It changes only with an encoder.
+const std::map<Format, uint64_t> kEncodedHash = {
+    {Format::q4_0, 0xf34458a3479dc5e1},  {Format::q4_1, 0x5783a23dc34ea7af},   {Format::q5_0, 0xe4dd770eb7c670bb},
+    {Format::q5_1, 0x79e4b6587de47561},  {Format::q8_0, 0x54b54551bc3d507d},   {Format::q2_k, 0x4c72ccb597377de0},
+    {Format::q3_k, 0xf8bbf6f7191ae3a5},  {Format::q4_k, 0x876680eeb0851270},   {Format::q5_k, 0x1fb8686e8cd1a873},
+    {Format::q6_k, 0x0a6a97c247ee11a8},  {Format::iq4_nl, 0xa057ab88aa71dcf2}, {Format::iq4_xs, 0xdc8fd8d4344c9581},
+    {Format::tq1_0, 0x10a97e761ad4b6a9}, {Format::tq2_0, 0xc83f2256242f50a2},  {Format::mxfp4, 0xd14eb9f42ce6a232},
+};
+
+TEST_P(Encode, SameBytesEverywhere) {
+  Random random(15);
+  std::vector<float> x(64 * f.block_elements);
+  for (float& v : x) {  // near to normal, without a mathematical function
+    const uint64_t r = random();
+    const int sum = int(r & 0xffff) + int(r >> 16 & 0xffff) - int(r >> 32 & 0xffff) - int(r >> 48);
+    v = float(sum) * 0x1p-16f;
+  }
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (uint8_t byte : encode(format, x)) hash = (hash ^ byte) * 0x100000001b3;
+  const auto kept = kEncodedHash.find(format);
+  EXPECT_EQ(kept == kEncodedHash.end() ? 0 : kept->second, hash) << f.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Encode, testing::ValuesIn(block_formats()), format_name);
