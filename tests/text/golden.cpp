@@ -13,7 +13,16 @@
 namespace soffit::text::test {
 namespace {
 
-std::vector<std::string> lines(const std::string& name) {
+std::vector<TokenId> parse_ids(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<TokenId> ids;
+  for (TokenId id; in >> id;) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace
+
+std::vector<std::string> data_lines(const std::string& name) {
   std::ifstream file(std::filesystem::path(SOFFIT_TEXT_TEST_DATA) / name);
   if (!file) {
     std::fprintf(stderr, "cannot read %s\n", name.c_str());
@@ -24,7 +33,6 @@ std::vector<std::string> lines(const std::string& name) {
   return out;
 }
 
-// The escapes are described at the head of hostile_strings.txt.
 std::string unescape(std::string_view line) {
   std::string out;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -71,19 +79,10 @@ std::string unescape(std::string_view line) {
   return out;
 }
 
-std::vector<TokenId> parse_ids(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<TokenId> ids;
-  for (TokenId id; in >> id;) ids.push_back(id);
-  return ids;
-}
-
-}  // namespace
-
 const std::vector<std::string>& hostile_strings() {
   static const std::vector<std::string> strings = [] {
     std::vector<std::string> out;
-    for (const std::string& line : lines("hostile_strings.txt")) {
+    for (const std::string& line : data_lines("hostile_strings.txt")) {
       if (!line.empty() && line[0] != '#') out.push_back(unescape(line));
     }
     return out;
@@ -93,7 +92,7 @@ const std::vector<std::string>& hostile_strings() {
 
 std::vector<GoldenIds> golden_ids(const std::string& name) {
   std::vector<GoldenIds> out;
-  for (const std::string& line : lines(name + ".golden")) {
+  for (const std::string& line : data_lines(name + ".golden")) {
     GoldenIds ids;
     const size_t bar = line.find('|');
     ids.defined = bar != std::string::npos;
@@ -116,7 +115,7 @@ Vocabulary splits_vocabulary(const std::string& pre) {
   }
   std::vector<std::string> words;
   std::set<std::string> seen;
-  for (const std::string& line : lines("splits.vocabulary")) {
+  for (const std::string& line : data_lines("splits.vocabulary")) {
     const size_t space = line.find(' ');
     if (line.rfind("# ", 0) == 0 && v.merges.empty()) continue;  // the head line
     if (space == std::string::npos) {
@@ -145,6 +144,11 @@ std::optional<std::filesystem::path> model_file(const std::string& name) {
   const std::filesystem::path path = directory / name;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   return path;
+}
+
+std::string skip_reason(const std::string& name) {
+  return "model file not found: " + name +
+         " (looked in SOFFIT_TEST_MODEL_DIR, else in ${XDG_CACHE_HOME:-~/.cache}/soffit)";
 }
 
 std::string printable(std::string_view bytes) {

@@ -28,10 +28,7 @@ class RealFiles : public testing::TestWithParam<RealFile> {
  protected:
   void SetUp() override {
     const auto path = model_file(GetParam().file);
-    if (!path) {
-      GTEST_SKIP() << "model file not found: " << GetParam().file
-                   << " (looked in SOFFIT_TEST_MODEL_DIR, else in ${XDG_CACHE_HOME:-~/.cache}/soffit)";
-    }
+    if (!path) GTEST_SKIP() << skip_reason(GetParam().file);
     auto file = gguf::File::open(*path);
     ASSERT_TRUE(file) << file.error().message;
     const auto start = std::chrono::steady_clock::now();
