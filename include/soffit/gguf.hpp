@@ -107,7 +107,7 @@ class File {
   const Tensor* tensor(std::string_view name) const;
   // Tells the system that these bytes of a tensor will not be needed soon, so that they stop counting as resident. They
   // stay readable. Does nothing where the file is not mapped.
-  virtual void release(std::span<const std::byte> bytes) const { static_cast<void>(bytes); }
+  void release(std::span<const std::byte> bytes) const;
 
  private:
   struct Storage;

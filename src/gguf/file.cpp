@@ -130,6 +130,11 @@ Result<std::shared_ptr<const File>> File::parse(std::span<const std::byte> bytes
   return Error{Code::out_of_memory, "no memory for the descriptions of a GGUF file's tensors"};
 }
 
+void File::release(std::span<const std::byte> bytes) const {
+  if (!storage_) return;
+  for (const Mapping& mapping : storage_->mappings) mapping.release(bytes);
+}
+
 const Value* File::find(std::string_view key) const {
   const KeyValue* found = find_by_name<KeyValue>(metadata_, metadata_order_, &KeyValue::key, key);
   return found ? &found->value : nullptr;

@@ -55,6 +55,16 @@ Result<Mapping> Mapping::open(const std::filesystem::path& path, bool prefault) 
   return Mapping({static_cast<const std::byte*>(address), size});
 }
 
+void Mapping::release(std::span<const std::byte> part) const {
+  if (part.data() < bytes_.data() || part.data() + part.size() > bytes_.data() + bytes_.size()) return;
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  // The mapping begins at a page; pages that the neighbours share are left.
+  const size_t begin = (size_t(part.data() - bytes_.data()) + page - 1) / page * page;
+  const size_t end = size_t(part.data() + part.size() - bytes_.data()) / page * page;
+  if (begin >= end) return;
+  madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);
+}
+
 Mapping::Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {

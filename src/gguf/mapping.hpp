@@ -20,6 +20,8 @@ class Mapping {
   ~Mapping();
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  // Whole pages of `part`, if it lies in this mapping, stop counting as resident until they are read again.
+  void release(std::span<const std::byte> part) const;
 
  private:
   explicit Mapping(std::span<const std::byte> bytes) : bytes_(bytes) {}
