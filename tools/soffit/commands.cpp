@@ -3,9 +3,12 @@
 #include "command.hpp"
 
 namespace soffit::tool {
+
+extern const Command kDetokenize, kTokenize;
+
 namespace {
 
-constexpr std::array<const Command*, 0> kCommands = {};
+constexpr std::array kCommands = {&kTokenize, &kDetokenize};
 
 }  // namespace
 
