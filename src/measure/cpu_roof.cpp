@@ -1,0 +1,74 @@
+#include "measure/cpu_roof.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/weights.hpp"
+#include "measure/timer.hpp"
+
+namespace soffit::measure {
+
+CpuRoof::CpuRoof(cpu::CpuBackend& backend)
+    : team_(backend.team()), peaks_(peak_loops(backend.kernels().isa)), slots_(size_t(backend.threads())) {
+  for (const Reader& reader : readers_) names_.push_back(reader.name);
+}
+
+Result<std::unique_ptr<Roof>> CpuRoof::create(Backend& backend) {
+  auto* cpu = dynamic_cast<cpu::CpuBackend*>(&backend);
+  if (!cpu) return invalid_argument("backend 'cpu' is not the one of this library");
+  return std::unique_ptr<Roof>(new CpuRoof(*cpu));
+}
+
+double CpuRoof::read(size_t reader, std::span<const Bytes> regions) {
+  const auto read = readers_[reader].read;
+  const auto members = uint64_t(team_.size());
+  return seconds_of([&] {
+    team_.run([&](int member) {
+      uint64_t words = 0;
+      for (const Bytes region : regions) {
+        const auto* base = reinterpret_cast<const uint8_t*>(region.data());
+        // Bands begin at whole cache lines of the region.
+        const uint64_t lines = (region.size() + 63) / 64;
+        const uint64_t begin = lines * uint64_t(member) / members * 64;
+        const uint64_t end = std::min<uint64_t>(lines * uint64_t(member + 1) / members * 64, region.size());
+        if (begin < end) words ^= read(base + begin, end - begin);
+      }
+      slots_[size_t(member)].words ^= words;
+    });
+  });
+}
+
+Result<Bytes> CpuRoof::memory(const Weights& weights, size_t part, int64_t expert, int64_t first, int64_t rows) const {
+  const auto* cpu = dynamic_cast<const cpu::CpuWeights*>(&weights);
+  if (!cpu || !cpu->finished()) return invalid_argument("roof: weights of another backend, or before finish()");
+  if (part >= cpu->part_count())
+    return invalid_argument("roof: part " + std::to_string(part) + " of " + std::to_string(cpu->part_count()));
+  const auto& p = cpu->part(part);
+  if (expert < 0 || expert >= p.matrix.experts || first < 0 || rows < 0 || rows > p.matrix.rows ||
+      first > p.matrix.rows - rows)
+    return invalid_argument("roof: rows " + std::to_string(first) + " + " + std::to_string(rows) + " of expert " +
+                            std::to_string(expert) + " in a matrix of " + std::to_string(p.matrix.rows) + " rows, " +
+                            std::to_string(p.matrix.experts) + " experts");
+  return Bytes(reinterpret_cast<const std::byte*>(p.rows_at(expert, first)), size_t(rows * p.row_bytes));
+}
+
+double CpuRoof::peak_gflops(Arithmetic arithmetic, double seconds) {
+  const PeakLoop& peak = loop(arithmetic);
+  // Every member runs until its own time is over; their rates add up. The clock is asked between pieces that are long
+  // against asking.
+  constexpr int64_t kPiece = 20000;
+  team_.run([&](int member) {
+    double operations = 0, now = now_seconds();
+    const double start = now;
+    do {
+      operations += peak.run(kPiece);
+      now = now_seconds();
+    } while (now - start < seconds);
+    slots_[size_t(member)].value = operations / (now - start) / 1e9;
+  });
+  double sum = 0;
+  for (const Slot& slot : slots_) sum += slot.value;
+  return sum;
+}
+
+}  // namespace soffit::measure
