@@ -8,17 +8,21 @@ namespace soffit::cpu {
 
 inline constexpr int64_t kBlockColumns = 256;
 
-// 256 columns of one row as int8, q = round(x / scale), scale = max|x| / 127 of 32 columns (for formats of 32-column
-// blocks) or of 256 (for formats of 256-column blocks).
+// 256 columns of one row as int8, q = round(x / scale), scale = max|x| / 127 of 32 columns (the 32 form, for formats of
+// 32-column blocks) or of 256 (the 256 form).
+//
+// Codes are counted from 0 where weights are counted from a bias, so an accumulator over a group starts at minus bias
+// times the sum of the group's q; those starts are stored ready for the biases there are.
 struct alignas(64) QuantisedBlock {
   int8_t q[256];
-  float scale[8];             // of each 32 columns; all equal in the 256 form
-  float sum32[8];             // sum of q over 32 columns; in the 32 form times its scale
-  int32_t negative_sum32[8];  // minus the sum of q: where an accumulator starts that counts codes from 0 instead of
-                              // from their bias
-  int32_t negative_sum16[16];
-  float sum16[16];
-  int32_t negative_sum256;
+  float scale[8];       // of each 32 columns; all equal in the 256 form
+  float sum32[8];       // sum of q over 32 columns; in the 32 form times its scale
+  float sum16[16];      // sum of q over 16 columns
+  int32_t start128[8];  // -128 times the sum of q over 32 columns
+  // 256 form: -32 times the sum of q over 16 columns. 32 form: -8 times the sum over 32 columns (eight), then -16 times
+  // (eight).
+  int32_t start[16];
+  int32_t start256;  // minus the sum of all q
   int32_t unused[7];
 };
 static_assert(sizeof(QuantisedBlock) == 512);

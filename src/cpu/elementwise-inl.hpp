@@ -82,6 +82,7 @@ void quantise_block(const float* x, ActivationForm form, QuantisedBlock& block) 
     quantise_range<V>(x, 256, block.q, block.scale[0]);
     std::fill(block.scale + 1, block.scale + 8, block.scale[0]);
   }
+  const bool of_32 = form == ActivationForm::int8_32;
   int32_t all = 0;
   for (int j = 0; j < 8; ++j) {
     int32_t both = 0;
@@ -89,14 +90,18 @@ void quantise_block(const float* x, ActivationForm form, QuantisedBlock& block) 
       int32_t sum = 0;
       for (int i = 0; i < 16; ++i) sum += block.q[32 * j + 16 * h + i];
       block.sum16[2 * j + h] = float(sum);
-      block.negative_sum16[2 * j + h] = -sum;
+      if (!of_32) block.start[2 * j + h] = -32 * sum;
       both += sum;
     }
-    block.sum32[j] = form == ActivationForm::int8_32 ? block.scale[j] * float(both) : float(both);
-    block.negative_sum32[j] = -both;
+    if (of_32) {
+      block.start[j] = -8 * both;
+      block.start[8 + j] = -16 * both;
+    }
+    block.sum32[j] = of_32 ? block.scale[j] * float(both) : float(both);
+    block.start128[j] = -128 * both;
     all += both;
   }
-  block.negative_sum256 = -all;
+  block.start256 = -all;
   std::memset(block.unused, 0, sizeof block.unused);
 }
 

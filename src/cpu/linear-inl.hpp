@@ -30,22 +30,23 @@ inline constexpr int kGroupSteps = std::min(Tile::kGroupColumns / 4, Tile::kChun
 
 inline constexpr int kPrefetchBytes = 4096;
 
-// Where the integer accumulator of a group starts: minus bias times the sum of its activations.
-template <class V, class Tile>
-[[gnu::always_inline]] inline int32_t bias_start(const QuantisedBlock& x, int group) {
-  constexpr bool kCorrected = Tile::kBias == 0 || (V::kSignedCodes && Tile::kMaxCode > 127);
-  if constexpr (kCorrected)
-    return 0;
-  else if constexpr (Tile::kGroupColumns == 16)
-    return Tile::kBias * x.negative_sum16[group];
-  else if constexpr (Tile::kGroupColumns == 32)
-    return Tile::kBias * x.negative_sum32[group];
-  else
-    return Tile::kBias * x.negative_sum256;
+// Starts the integer accumulator of a group at minus bias times the sum of its activations.
+template <class V, class Tile, class Partial>
+[[gnu::always_inline]] inline void start_group(Partial& p, const QuantisedBlock& x, int group) {
+  if constexpr (Tile::kBias == 0 || (V::kSignedCodes && Tile::kMaxCode > 127))
+    p.clear();
+  else if constexpr (Tile::kGroupColumns == 256)
+    p.start(&x.start256);
+  else if constexpr (Tile::kBias == 128)
+    p.start(&x.start128[group]);
+  else if constexpr (Tile::kForm == ActivationForm::int8_32)
+    p.start(&x.start[Tile::kBias == 8 ? group : 8 + group]);
+  else {
+    static_assert(Tile::kGroupColumns == 16 && (Tile::kBias == 32 || Tile::kBias == 4));
+    p.start(&x.start[group]);
+    if constexpr (Tile::kBias == 4) p.template divide_start<3>();
+  }
 }
-
-template <class V, class Tile>
-inline constexpr bool kCentred = Tile::kBias != 0 && V::kSignedCodes&& Tile::kMaxCode > 127;
 
 struct GroupScales {
   alignas(64) float scale[16][16], minimum[16][16];
@@ -76,9 +77,13 @@ template <class V, class Tile, int kTokens>
   constexpr bool kDirect = Tile::kForm == ActivationForm::int8_32;
   for (int t = 0; t < kTokens; ++t) a[t] = kDirect ? acc[t] : V::set(0.0f);
 
-  Partial p[kTokens];
+  // A group of 256 columns is one long chain of additions; with few tokens it is cut into several that run side by
+  // side.
+  constexpr int kChains = Tile::kGroupColumns != 256 || kTokens > 2 ? 1 : 4 / kTokens;
+  Partial p[kTokens][kChains];
   if constexpr (Tile::kGroupColumns == 256)
-    for (int t = 0; t < kTokens; ++t) p[t].start(bias_start<V, Tile>(*x[t], 0));
+    for (int t = 0; t < kTokens; ++t)
+      for (int c = 0; c < kChains; ++c) c == 0 ? start_group<V, Tile>(p[t][c], *x[t], 0) : p[t][c].clear();
   for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
     constexpr int kChunkBytes = Tile::kBytes / Tile::kChunks;
     for (int line = 0; line < kChunkBytes + kVectorBytes - 1; line += kVectorBytes)
@@ -87,20 +92,25 @@ template <class V, class Tile, int kTokens>
     unroll<kGroupsInChunk<Tile>>([&](auto half) {
       const int group = chunk * kGroupsInChunk<Tile> + decltype(half)::value;
       if constexpr (Tile::kGroupColumns != 256)
-        for (int t = 0; t < kTokens; ++t) p[t].start(bias_start<V, Tile>(*x[t], first + group));
+        for (int t = 0; t < kTokens; ++t) start_group<V, Tile>(p[t][0], *x[t], first + group);
       unroll<kGroupSteps<Tile>>([&](auto i) {
         constexpr int kStep = decltype(half)::value * kGroupSteps<Tile> + decltype(i)::value;
         const auto codes = Tile::template codes<V, kStep>(tile, chunk);
-        for (int t = 0; t < kTokens; ++t) p[t].step(codes, x[t]->q + column + 4 * kStep);
+        for (int t = 0; t < kTokens; ++t) p[t][kStep % kChains].step(codes, x[t]->q + column + 4 * kStep);
       });
       if constexpr (Tile::kGroupColumns != 256) {
         const auto scale = V::load_floats(s.scale[group]), minimum = V::load_floats(s.minimum[group]);
-        for (int t = 0; t < kTokens; ++t) add_group<V, Tile>(p[t].total(), scale, minimum, *x[t], first + group, a[t]);
+        for (int t = 0; t < kTokens; ++t)
+          add_group<V, Tile>(p[t][0].total(), scale, minimum, *x[t], first + group, a[t]);
       }
     });
   }
   if constexpr (Tile::kGroupColumns == 256)
-    for (int t = 0; t < kTokens; ++t) a[t] = V::fma(V::to_float(p[t].total()), V::load_floats(s.scale[0]), a[t]);
+    for (int t = 0; t < kTokens; ++t) {
+      auto sum = p[t][0].total();
+      for (int c = 1; c < kChains; ++c) sum = V::add(sum, p[t][c].total());
+      a[t] = V::fma(V::to_float(sum), V::load_floats(s.scale[0]), a[t]);
+    }
   for (int t = 0; t < kTokens; ++t) acc[t] = kDirect ? a[t] : V::fma(a[t], V::set(x[t]->scale[0]), acc[t]);
 }
 
@@ -123,7 +133,7 @@ int64_t tiles_in_block(int64_t cols, int64_t b) {
 
 // Few tokens: each tile is decoded once for kTokens of them.
 template <class V, class Tile, int kTokens>
-void run_columns(const LinearJob& job, int64_t token) {
+[[gnu::flatten]] void run_columns(const LinearJob& job, int64_t token) {
   const auto* x = static_cast<const QuantisedBlock*>(job.x);
   const QuantisedBlock* first[kTokens];
   float* y[kTokens];
@@ -155,7 +165,7 @@ struct Panel {
   alignas(64) float scale[kSumGroups][kTiles][16], minimum[kSumGroups][kTiles][16];
 
   // `columns` of the 256 are there; groups beyond them are left alone and not used.
-  void decode(const uint8_t* tile, int64_t tiles, int r) {
+  [[gnu::flatten]] void decode(const uint8_t* tile, int64_t tiles, int r) {
     for (int64_t i = 0; i < tiles; ++i, tile += Tile::kBytes) {
       for (int line = 0; line < Tile::kBytes + kVectorBytes - 1; line += kVectorBytes)
         V::prefetch(tile + line, kPrefetchBytes);
@@ -177,7 +187,7 @@ struct Panel {
   }
 
   template <int kCount>
-  void multiply(const QuantisedBlock* const* x, int groups, float* acc) const {
+  [[gnu::flatten]] void multiply(const QuantisedBlock* const* x, int groups, float* acc) const {
     using Partial = typename V::template Partial<Tile::kMaxCode>;
     constexpr bool kDirect = Tile::kForm == ActivationForm::int8_32;
     constexpr int kStepsInGroup = kSteps / kSumGroups;
@@ -187,7 +197,7 @@ struct Panel {
     for (int g = 0; g < groups; ++g) {
       Partial p[kCount][kTiles];
       for (int t = 0; t < kCount; ++t)
-        for (int r = 0; r < kTiles; ++r) p[t][r].start(bias_start<V, Tile>(*x[t], g));
+        for (int r = 0; r < kTiles; ++r) start_group<V, Tile>(p[t][r], *x[t], g);
       constexpr int kUnroll = std::min(8, kStepsInGroup);
       for (int step = 0; step < kStepsInGroup; step += kUnroll)
         unroll<kUnroll>([&](auto i) {
@@ -240,14 +250,16 @@ void run_panel(const LinearJob& job) {
         const int groups = Tile::kColumns == kBlockColumns ? P::kSumGroups : int(count);
         const QuantisedBlock* at[P::kTokens];
         int64_t t = 0;
-        for (; t + P::kTokens <= tokens; t += P::kTokens) {
-          for (int i = 0; i < P::kTokens; ++i) at[i] = x + b * job.x_rows + index_or(job.x_index, token0 + t + i);
-          panel->template multiply<P::kTokens>(at, groups, acc + t * kBand);
-        }
-        for (; t < tokens; ++t) {
-          at[0] = x + b * job.x_rows + index_or(job.x_index, token0 + t);
-          panel->template multiply<1>(at, groups, acc + t * kBand);
-        }
+        const auto some = [&]<int kCount>() {
+          for (; t + kCount <= tokens; t += kCount) {
+            for (int i = 0; i < kCount; ++i) at[i] = x + b * job.x_rows + index_or(job.x_index, token0 + t + i);
+            panel->template multiply<kCount>(at, groups, acc + t * kBand);
+          }
+        };
+        some.template operator()<P::kTokens>();
+        if constexpr (P::kTokens > 4) some.template operator()<4>();
+        if constexpr (P::kTokens > 2) some.template operator()<2>();
+        some.template operator()<1>();
       }
       for (int64_t t = 0; t < tokens; ++t)
         for (int r = 0; r < tiles; ++r)

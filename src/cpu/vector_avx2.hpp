@@ -177,10 +177,18 @@ struct VectorAvx2 : VectorCommon {
     static constexpr int kSteps = kMaxCode > 127 ? 1 : kStepsIn16Bits<kMaxCode>;
     __m256i a, b, a16, b16;
     int held;
-    void start(int32_t value) {
-      a = b = _mm256_set1_epi32(value);
+    void clear() {
+      a = b = a16 = b16 = _mm256_setzero_si256();
+      held = 0;
+    }
+    void start(const int32_t* value) {
+      a = b = _mm256_set1_epi32(*value);
       a16 = b16 = _mm256_setzero_si256();
       held = 0;
+    }
+    template <int N>
+    void divide_start() {
+      a = b = _mm256_srai_epi32(a, N);
     }
     void widen() {
       const __m256i one = _mm256_set1_epi16(1);

@@ -129,7 +129,13 @@ struct VectorAvx512 : VectorCommon {
   template <int kMaxCode>
   struct Partial {
     __m512i sum;
-    void start(int32_t value) { sum = _mm512_set1_epi32(value); }
+    void clear() { sum = _mm512_setzero_si512(); }
+    void start(const int32_t* value) { sum = _mm512_set1_epi32(*value); }
+    // Directly after start(): divides by 2^N, without a remainder.
+    template <int N>
+    void divide_start() {
+      sum = _mm512_srai_epi32(sum, N);
+    }
     // By hand: g++ 12 wraps the intrinsic in register moves.
     void step(Bytes codes, const int8_t* q) {
       __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(*reinterpret_cast<const FourBytes*>(q)));

@@ -183,7 +183,12 @@ struct VectorScalar : VectorCommon {
   template <int kMaxCode>
   struct Partial {
     Ints sum;
-    void start(int32_t value) { sum = ints(value); }
+    void clear() { sum = ints(0); }
+    void start(const int32_t* value) { sum = ints(*value); }
+    template <int N>
+    void divide_start() {
+      for (int32_t& v : sum.v) v >>= N;
+    }
     void step(const Bytes& codes, const int8_t* q) {
       for (int i = 0; i < 16; ++i)
         for (int c = 0; c < 4; ++c) sum.v[i] += int32_t(codes.v[4 * i + c]) * q[c];

@@ -115,12 +115,12 @@ struct TileQ6_K : Tile256<Q6_K> {
   template <class V>
   static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
     const auto d = V::halves(t);
-    for (int i = 0; i < 4; ++i) {
+    V::for_each_byte([&](auto i) {
       const auto s = V::load(t + 32 + kVectorBytes * i);
       V::for_each_byte([&](auto j) {
         V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template signed_byte<decltype(j)::value>(s))));
       });
-    }
+    });
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
@@ -157,14 +157,14 @@ struct TileQ2_K : Tile256<Q2_K> {
   template <class V>
   static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
     const auto d = V::halves(t), dmin = V::halves(t + 32);
-    for (int i = 0; i < 4; ++i) {
+    V::for_each_byte([&](auto i) {
       const auto v = V::load(t + 64 + kVectorBytes * i);
       const auto low = V::template and_<15>(v), high = V::template and_<15>(V::template shr<4>(v));
       V::for_each_byte([&](auto j) {
         V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template byte<decltype(j)::value>(low))));
         V::store(minimum[4 * i + j], V::mul(dmin, V::to_float(V::template byte<decltype(j)::value>(high))));
       });
-    }
+    });
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
@@ -197,11 +197,12 @@ struct TileQ3_K : Tile256<Q3_K> {
         V::or_(V::template and_<15>(b), V::template and_<48>(V::template shl<2>(c))),
         V::or_(V::template and_<15>(V::template shr<4>(a)), V::template and_<48>(c)),
         V::or_(V::template and_<15>(V::template shr<4>(b)), V::template and_<48>(V::template shr<2>(c)))};
-    for (int i = 0; i < 4; ++i)
+    V::for_each_byte([&](auto i) {
       V::for_each_byte([&](auto j) {
         V::store(scale[4 * i + j],
                  V::mul(d, V::to_float(V::add(V::template byte<decltype(j)::value>(packed[i]), V::ints(-32)))));
       });
+    });
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
