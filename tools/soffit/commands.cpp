@@ -4,11 +4,16 @@
 
 namespace soffit::tool {
 
-extern const Command kDetokenize, kTokenize;
+extern const Command kDetokenize, kQuantize, kSynth, kTokenize;
 
 namespace {
 
-constexpr std::array kCommands = {&kTokenize, &kDetokenize};
+constexpr std::array kCommands = {
+    &kTokenize,    //
+    &kDetokenize,  //
+    &kQuantize,    //
+    &kSynth,
+};
 
 }  // namespace
 
