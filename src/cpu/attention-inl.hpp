@@ -1,106 +1,132 @@
 // Attention of queries that share one key-value head: softmax(scale q K) V over each query's visible keys, in blocks of
-// keys with a running maximum, so that the scores of a long context never need to be kept. Source: arXiv 2205.14135
+// 64 keys with a running maximum, so that the scores of a long context never need to be kept. Source: arXiv 2205.14135
 // (online softmax).
+//
+// Keys lie transposed inside their block, (block, head_dim, 64), so that 64 scores grow side by side without sums
+// across lanes; values lie as rows, (context, head_dim), so that a result grows side by side too.
 #pragma once
 
 #include "cpu/elementwise-inl.hpp"
 
 namespace soffit::cpu {
 
-inline constexpr int64_t kKeyBlock = 128, kQueryGroup = 4;
-
-template <class V, bool kHalf>
-[[gnu::always_inline]] inline typename V::Floats load_key(const void* row, int64_t i) {
-  if constexpr (kHalf)
-    return V::halves(static_cast<const uint16_t*>(row) + i);
+template <class V, class T>
+[[gnu::always_inline]] inline typename V::Floats load_cached(const T* p) {
+  if constexpr (sizeof(T) == 2)
+    return V::halves(p);
   else
-    return V::load_floats(static_cast<const float*>(row) + i);
+    return V::load_floats(p);
 }
-template <bool kHalf>
-inline float key_at(const void* row, int64_t i) {
-  if constexpr (kHalf)
-    return half_to_float(static_cast<const uint16_t*>(row)[i]);
-  else
-    return static_cast<const float*>(row)[i];
+inline float cached(uint16_t x) { return half_to_float(x); }
+inline float cached(float x) { return x; }
+
+// score[q][j] = scale * q . key j for the 64 keys of a block.
+template <class V, class T, int kQueries>
+[[gnu::always_inline]] inline void score_block(const AttendJob& job, const AttendJob::Query* query, const T* keys,
+                                               float* score) {
+  constexpr int kVectors = kKeyBlock / 16;
+  typename V::Floats sum[kQueries][kVectors];
+  for (int q = 0; q < kQueries; ++q)
+    for (int i = 0; i < kVectors; ++i) sum[q][i] = V::set(0.0f);
+  for (int64_t d = 0; d < job.head_dim; ++d, keys += kKeyBlock) {
+    typename V::Floats k[kVectors];
+    for (int i = 0; i < kVectors; ++i) k[i] = load_cached<V>(keys + 16 * i);
+    for (int q = 0; q < kQueries; ++q) {
+      const auto x = V::set(query[q].q[d]);
+      for (int i = 0; i < kVectors; ++i) sum[q][i] = V::fma(k[i], x, sum[q][i]);
+    }
+  }
+  for (int q = 0; q < kQueries; ++q)
+    for (int i = 0; i < kVectors; ++i) V::store(score + q * kKeyBlock + 16 * i, V::mul(sum[q][i], V::set(job.scale)));
 }
 
-template <class V, bool kHalf, int kQueries>
-void attend_group(const AttendJob& job, const AttendJob::Query* query) {
-  const int64_t dim = job.head_dim, whole = dim / 16 * 16;
-  const int64_t row_bytes = dim * (kHalf ? 2 : 4);
-  const auto* keys = static_cast<const uint8_t*>(job.keys);
-  const auto* values = static_cast<const uint8_t*>(job.values);
-  float* score[kQueries];
+// y[q] += score[q][j] * value j for from <= j < to of a block, kVectors x 16 columns from `column` on.
+template <class V, class T, int kQueries, int kVectors>
+[[gnu::always_inline]] inline void add_values(const AttendJob& job, const AttendJob::Query* query, const T* values,
+                                              const float* score, int64_t from, int64_t to, int64_t column) {
+  typename V::Floats y[kQueries][kVectors];
+  for (int q = 0; q < kQueries; ++q)
+    for (int i = 0; i < kVectors; ++i) y[q][i] = V::load_floats(query[q].y + column + 16 * i);
+  for (int64_t j = from; j < to; ++j) {
+    const T* row = values + j * job.head_dim + column;
+    typename V::Floats v[kVectors];
+    for (int i = 0; i < kVectors; ++i) v[i] = load_cached<V>(row + 16 * i);
+    for (int q = 0; q < kQueries; ++q) {
+      const auto weight = V::set(score[q * kKeyBlock + j]);
+      for (int i = 0; i < kVectors; ++i) y[q][i] = V::fma(v[i], weight, y[q][i]);
+    }
+  }
+  for (int q = 0; q < kQueries; ++q)
+    for (int i = 0; i < kVectors; ++i) V::store(query[q].y + column + 16 * i, y[q][i]);
+}
+
+template <class V, class T, int kQueries>
+[[gnu::flatten]] void attend_group(const AttendJob& job, const AttendJob::Query* query) {
+  const int64_t dim = job.head_dim;
   float largest[kQueries], total[kQueries];
   int64_t begin = query[0].first, end = query[0].last;
   for (int q = 0; q < kQueries; ++q) {
-    score[q] = job.scratch + q * kKeyBlock;
     largest[q] = -INFINITY;
     total[q] = 0;
     std::memset(query[q].y, 0, size_t(dim) * sizeof(float));
     begin = std::min(begin, query[q].first);
     end = std::max(end, query[q].last);
   }
-  for (int64_t block = begin; block < end; block += kKeyBlock) {
-    const int64_t stop = std::min(end, block + kKeyBlock);
-    for (int64_t j = block; j < stop; ++j) {
-      const void* key = keys + j * row_bytes;
-      typename V::Floats sum[kQueries];
-      for (int q = 0; q < kQueries; ++q) sum[q] = V::set(0.0f);
-      for (int64_t i = 0; i < whole; i += 16) {
-        const auto k = load_key<V, kHalf>(key, i);
-        for (int q = 0; q < kQueries; ++q) sum[q] = V::fma(k, V::load_floats(query[q].q + i), sum[q]);
-      }
-      for (int q = 0; q < kQueries; ++q) {
-        float s = V::sum(sum[q]);
-        for (int64_t i = whole; i < dim; ++i) s += key_at<kHalf>(key, i) * query[q].q[i];
-        score[q][j - block] = s * job.scale;
-      }
-    }
-    int64_t from[kQueries], to[kQueries];
+  for (int64_t block = begin / kKeyBlock * kKeyBlock; block < end; block += kKeyBlock) {
+    float* score = job.scratch;
+    score_block<V, T, kQueries>(job, query, static_cast<const T*>(job.keys) + block * dim, score);
+    int64_t least = kKeyBlock, most = 0;
     for (int q = 0; q < kQueries; ++q) {
-      from[q] = std::max(query[q].first, block) - block;
-      to[q] = std::max(from[q], std::min(query[q].last, stop) - block);
-      if (from[q] >= to[q]) continue;
+      float* s = score + q * kKeyBlock;
+      const int64_t from = std::clamp<int64_t>(query[q].first - block, 0, kKeyBlock);
+      const int64_t to = std::clamp<int64_t>(query[q].last - block, from, kKeyBlock);
+      // What a query does not see weighs nothing; those keys may be left over from anything.
+      std::memset(s, 0, size_t(from) * sizeof(float));
+      std::memset(s + to, 0, size_t(kKeyBlock - to) * sizeof(float));
+      if (from == to) continue;
+      least = std::min(least, from);
+      most = std::max(most, to);
       float m = largest[q];
-      for (int64_t j = from[q]; j < to[q]; ++j) m = std::max(m, score[q][j]);
+      for (int64_t j = from; j < to; ++j) m = std::max(m, s[j]);
       auto sum = V::set(0.0f);
-      by_vectors<V>(to[q] - from[q], [&](int64_t i, int64_t count) {
-        float* s = score[q] + from[q] + i;
-        const auto e = exponential<V>(V::sub(load_some<V>(s, count), V::set(m)));
-        store_some<V>(s, e, count);
-        sum = V::add(sum, count >= 16 ? e : load_some<V>(s, count));
+      by_vectors<V>(to - from, [&](int64_t i, int64_t count) {
+        const auto e = exponential<V>(V::sub(load_some<V>(s + from + i, count), V::set(m)));
+        store_some<V>(s + from + i, e, count);
+        sum = V::add(sum, count >= 16 ? e : load_some<V>(s + from + i, count));
       });
-      const float factor = largest[q] == -INFINITY ? 0.0f : std::exp(largest[q] - m);
-      if (factor != 1.0f) scale<V>(query[q].y, factor, query[q].y, dim);
-      total[q] = total[q] * factor + V::sum(sum);
-      largest[q] = m;
-    }
-    for (int64_t j = block; j < stop; ++j) {
-      const void* value = values + j * row_bytes;
-      float weight[kQueries];
-      for (int q = 0; q < kQueries; ++q)
-        weight[q] = j - block >= from[q] && j - block < to[q] ? score[q][j - block] : 0.0f;
-      for (int64_t i = 0; i < whole; i += 16) {
-        const auto v = load_key<V, kHalf>(value, i);
-        for (int q = 0; q < kQueries; ++q)
-          V::store(query[q].y + i, V::fma(v, V::set(weight[q]), V::load_floats(query[q].y + i)));
+      if (m != largest[q]) {
+        const float factor = largest[q] == -INFINITY ? 0.0f : std::exp(largest[q] - m);
+        scale<V>(query[q].y, factor, query[q].y, dim);
+        total[q] *= factor;
+        largest[q] = m;
       }
-      for (int64_t i = whole; i < dim; ++i)
-        for (int q = 0; q < kQueries; ++q) query[q].y[i] += key_at<kHalf>(value, i) * weight[q];
+      total[q] += V::sum(sum);
     }
+    const T* values = static_cast<const T*>(job.values) + block * dim;
+    int64_t column = 0;
+    for (; column + 64 <= dim; column += 64)
+      add_values<V, T, kQueries, 4>(job, query, values, score, least, most, column);
+    for (; column + 16 <= dim; column += 16)
+      add_values<V, T, kQueries, 1>(job, query, values, score, least, most, column);
+    for (; column < dim; ++column)
+      for (int64_t j = least; j < most; ++j)
+        for (int q = 0; q < kQueries; ++q)
+          query[q].y[column] += cached(values[j * dim + column]) * score[q * kKeyBlock + j];
   }
   for (int q = 0; q < kQueries; ++q) scale<V>(query[q].y, total[q] > 0 ? 1.0f / total[q] : NAN, query[q].y, dim);
 }
 
+template <class V, class T>
+void attend_as(const AttendJob& job) {
+  int64_t q = 0;
+  for (; q + 4 <= job.count; q += 4) attend_group<V, T, 4>(job, job.queries + q);
+  for (; q + 2 <= job.count; q += 2) attend_group<V, T, 2>(job, job.queries + q);
+  for (; q < job.count; ++q) attend_group<V, T, 1>(job, job.queries + q);
+}
+
 template <class V>
 void attend(const AttendJob& job) {
-  int64_t q = 0;
-  for (; q + kQueryGroup <= job.count; q += kQueryGroup)
-    job.half ? attend_group<V, true, kQueryGroup>(job, job.queries + q)
-             : attend_group<V, false, kQueryGroup>(job, job.queries + q);
-  for (; q < job.count; ++q)
-    job.half ? attend_group<V, true, 1>(job, job.queries + q) : attend_group<V, false, 1>(job, job.queries + q);
+  job.half ? attend_as<V, uint16_t>(job) : attend_as<V, float>(job);
 }
 
 }  // namespace soffit::cpu

@@ -64,6 +64,9 @@ struct VectorKernels {
   void (*softmax)(float* x, int64_t n) = nullptr;
 };
 
+// Keys are kept in blocks of this many.
+inline constexpr int64_t kKeyBlock = 64;
+
 // Queries of one key-value head against a range of its keys and values.
 struct AttendJob {
   struct Query {
@@ -73,14 +76,14 @@ struct AttendJob {
   };
   const Query* queries = nullptr;
   int64_t count = 0;
-  const void* keys = nullptr;  // (context, head_dim), f16 or f32
-  const void* values = nullptr;
+  const void* keys = nullptr;    // (context / kKeyBlock, head_dim, kKeyBlock), f16 or f32
+  const void* values = nullptr;  // (context, head_dim)
   bool half = true;
   int64_t head_dim = 0;
   float scale = 1.0f;
-  float* scratch = nullptr;  // attend_scratch(head_dim) floats
+  float* scratch = nullptr;  // kAttendScratch floats
 };
-constexpr int64_t attend_scratch(int64_t head_dim) { return 64 * 1024 / 4 + 160 * head_dim; }
+inline constexpr int64_t kAttendScratch = 4 * kKeyBlock;
 
 const VectorKernels& scalar_kernels();
 const VectorKernels& avx2_kernels();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/checked.hpp"
+#include "core/half.hpp"
 
 namespace soffit::cpu {
 
@@ -12,13 +13,17 @@ Result<std::unique_ptr<State>> CpuState::create(const StateDescription& d) {
                             " positions, type " + to_string(d.type));
   auto s = std::make_unique<CpuState>();
   s->description_ = d;
+  const auto rows = checked_align(uint64_t(d.context), uint64_t(kKeyBlock));
+  if (!rows || *rows > uint64_t(INT64_MAX))
+    return invalid_argument("state of " + std::to_string(d.context) + " positions is too large");
+  s->rows_ = int64_t(*rows);
   uint64_t total = 0;
   for (const auto& l : d.layers) {
     s->layer_offset_.push_back(total);
     if (l.heads < 1 || l.head_dim < 1)
       return invalid_argument("state layer of " + std::to_string(l.heads) + " heads of " + std::to_string(l.head_dim));
     std::optional<uint64_t> bytes = 2 * uint64_t(size_of(d.type));
-    for (int64_t f : {l.heads, l.head_dim, d.sequences, d.context})
+    for (int64_t f : {l.heads, l.head_dim, d.sequences, s->rows_})
       if (bytes) bytes = checked_mul(*bytes, uint64_t(f));
     const auto sum = bytes ? checked_add(total, *bytes) : std::nullopt;
     if (!sum) return invalid_argument("state of " + std::to_string(d.context) + " positions is too large");
@@ -30,8 +35,25 @@ Result<std::unique_ptr<State>> CpuState::create(const StateDescription& d) {
 
 uint8_t* CpuState::at(int64_t layer, int64_t sequence, int64_t head, int which) const {
   const auto& l = description_.layers[size_t(layer)];
-  const int64_t row = ((sequence * l.heads + head) * 2 + which) * description_.context;
+  const int64_t row = ((sequence * l.heads + head) * 2 + which) * rows_;
   return memory_.data() + layer_offset_[size_t(layer)] + uint64_t(row * l.head_dim * element_bytes());
+}
+
+void CpuState::put(const VectorKernels& kernels, int64_t layer, Place place, int64_t head, const float* key,
+                   const float* value) const {
+  const int64_t dim = description_.layers[size_t(layer)].head_dim;
+  const int64_t first_key = place.position / kKeyBlock * kKeyBlock * dim + place.position % kKeyBlock;
+  if (description_.type == DataType::f16) {
+    auto* k = reinterpret_cast<uint16_t*>(keys(layer, place.sequence, head)) + first_key;
+    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = float_to_half(key[d]);
+    kernels.to_half(value, reinterpret_cast<uint16_t*>(values(layer, place.sequence, head)) + place.position * dim,
+                    dim);
+  } else {
+    auto* k = reinterpret_cast<float*>(keys(layer, place.sequence, head)) + first_key;
+    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = key[d];
+    std::memcpy(reinterpret_cast<float*>(values(layer, place.sequence, head)) + place.position * dim, value,
+                size_t(dim) * sizeof(float));
+  }
 }
 
 Status CpuState::check(int64_t sequence, int64_t length) const {
@@ -46,11 +68,12 @@ Status CpuState::check(int64_t sequence, int64_t length) const {
 
 template <class F>
 void CpuState::for_each_range(int64_t sequence, int64_t length, F&& f) const {
+  const int64_t rows = (length + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
   for (int64_t layer = 0; layer < int64_t(description_.layers.size()); ++layer) {
     const auto& l = description_.layers[size_t(layer)];
     for (int64_t head = 0; head < l.heads; ++head)
       for (int which = 0; which < 2; ++which)
-        f(at(layer, sequence, head, which), size_t(length * l.head_dim * element_bytes()));
+        f(at(layer, sequence, head, which), size_t(rows * l.head_dim * element_bytes()));
   }
 }
 

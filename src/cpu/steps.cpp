@@ -68,13 +68,10 @@ Result<Step> make(const StepContext& c, const Rotate& o) {
 }
 
 // The row's place in the state, or a fault.
-struct Place {
-  int64_t sequence, position;
-};
-std::optional<Place> place_of(Member& m, const char* what, const StateDescription& d, const ArrayView& sequences,
-                              const ArrayView& positions, int64_t row) {
+std::optional<CpuState::Place> place_of(Member& m, const char* what, const StateDescription& d,
+                                        const ArrayView& sequences, const ArrayView& positions, int64_t row) {
   const int64_t s = row_of<int32_t>(sequences, 0)[row], p = row_of<int32_t>(positions, 0)[row];
-  if (s >= 0 && s < d.sequences && p >= 0 && p < d.context) return Place{s, p};
+  if (s >= 0 && s < d.sequences && p >= 0 && p < d.context) return CpuState::Place{s, p};
   m.plan.fail(invalid_argument(std::string(what) + ": sequence " + std::to_string(s) + " of " +
                                std::to_string(d.sequences) + ", position " + std::to_string(p) + " of " +
                                std::to_string(d.context)));
@@ -91,17 +88,8 @@ Result<Step> make(const StepContext& c, const AppendKeyValue& o) {
     for_rows(m, o.k.rows, [&](int64_t i) {
       const auto at = place_of(m, "append_key_value", state->description(), o.sequences, o.positions, i);
       if (!at) return;
-      const auto put = [&](uint8_t* head_rows, const float* from) {
-        uint8_t* to = head_rows + at->position * dim * state->element_bytes();
-        if (state->description().type == DataType::f16)
-          k->to_half(from, reinterpret_cast<uint16_t*>(to), dim);
-        else
-          std::memcpy(to, from, size_t(dim) * sizeof(float));
-      };
-      for (int64_t h = 0; h < layer.heads; ++h) {
-        put(state->keys(o.layer, at->sequence, h), row_of<float>(o.k, i) + h * dim);
-        put(state->values(o.layer, at->sequence, h), row_of<float>(o.v, i) + h * dim);
-      }
+      for (int64_t h = 0; h < layer.heads; ++h)
+        state->put(*k, o.layer, *at, h, row_of<float>(o.k, i) + h * dim, row_of<float>(o.v, i) + h * dim);
     });
   };
   return step;
@@ -120,7 +108,7 @@ Result<Step> make(const StepContext& c, const Attention& o) {
   Step step;
   const uint64_t queries = uint64_t(rows * heads) * sizeof(AttendJob::Query);
   const uint64_t floats = (queries + 63) / 64 * 64;
-  step.scratch = floats + uint64_t(attend_scratch(layer.head_dim)) * sizeof(float);
+  step.scratch = floats + uint64_t(kAttendScratch) * sizeof(float);
   step.run = [=, k = &c.kernels](Member& m) {
     const auto& l = state->description().layers[size_t(o.layer)];
     auto* list = reinterpret_cast<AttendJob::Query*>(m.scratch);
