@@ -5,6 +5,8 @@
 // the plan is run any number of times. What changes between runs (token ids, positions, expert ids) is read from
 // buffers, never from arguments. Nothing allocates while a plan runs.
 //
+// Objects made by a Backend must not outlive it.
+//
 // Thread-safety: a Backend may be used from several threads to create objects; one Plan runs in one thread at a time,
 // and plans of one backend that share buffers must not overlap in time.
 #pragma once
@@ -188,8 +190,19 @@ class Backend {
   virtual Result<std::unique_ptr<Plan>> plan(std::span<const Operation> operations, const PlanOptions& options) = 0;
 };
 
+// Threads of the caller's that a CPU backend runs on instead of its own. run() calls call(context, member) once for
+// every member in [0, threads()), all at the same time, for members wait for one another, and returns when all have
+// returned.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual int threads() const = 0;
+  virtual void run(void (*call)(void* context, int member), void* context) = 0;
+};
+
 struct BackendOptions {
-  int threads = 0;           // 0: the cores this process may use
+  int threads = 0;  // 0: the cores this process may use, or the executor's
+  std::shared_ptr<Executor> executor;
   std::string isa = "auto";  // see cli.md; a set that is not there is an error that lists what is
   int device = 0;
   bool exact = false;  // activations are never rounded below fp16

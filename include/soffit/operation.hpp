@@ -26,6 +26,7 @@ enum class OperationKind : uint8_t {
   add,
   scale,
   soft_cap,
+  all_reduce,
 };
 const char* to_string(OperationKind kind);
 
@@ -168,9 +169,14 @@ struct SoftCap {
   ArrayView y;  // may be x
 };
 
+// The sum over the devices that share a model, in place on each; the identity on one.
+struct AllReduce {
+  ArrayView x;
+};
+
 struct Operation {
   std::variant<Linear, LinearId, GetRows, Prepare, RmsNorm, Rotate, AppendKeyValue, Attention, GatedActivation, Route,
-               Combine, Gather, Add, Scale, SoftCap>
+               Combine, Gather, Add, Scale, SoftCap, AllReduce>
       value;
   template <class T>
   Operation(T v) : value(std::move(v)) {}

@@ -18,7 +18,14 @@ Result<std::unique_ptr<Backend>> create(const BackendOptions& options) {
   if (options.device != 0)
     return unsupported("device " + std::to_string(options.device) + ": the cpu backend has device 0 only");
   if (options.threads < 0) return invalid_argument("threads: " + std::to_string(options.threads));
-  SOFFIT_TRY(auto team, Team::create(options.threads ? options.threads : default_threads()));
+  auto executor = options.executor;
+  if (executor && options.threads && options.threads != executor->threads())
+    return invalid_argument(std::to_string(options.threads) + " threads on an executor of " +
+                            std::to_string(executor->threads()));
+  if (!executor) {
+    SOFFIT_TRY(executor, own_threads(options.threads ? options.threads : default_threads()));
+  }
+  auto team = std::make_unique<Team>(std::move(executor));
   return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(*kernels, std::move(team), options.exact));
 }
 

@@ -30,6 +30,35 @@ bool conflict(const std::vector<Access>& earlier, const std::vector<Access>& lat
   return false;
 }
 
+// Blocks of activations are laid out for the rows of the batch, so who reads them must mean as many as who prepared
+// them.
+struct PreparedRows {
+  std::vector<std::pair<const Activations*, int64_t>> last;
+
+  void prepared(const Activations* a, int64_t rows) {
+    if (!a) return;
+    for (auto& [object, n] : last)
+      if (object == a) return void(n = rows);
+    last.emplace_back(a, rows);
+  }
+  Status read(const Activations* a, int64_t rows) const {
+    for (const auto& [object, n] : last)
+      if (object == a && n != rows)
+        return invalid_argument("activations prepared for " + std::to_string(n) + " rows are read as " +
+                                std::to_string(rows));
+    return {};
+  }
+  Status visit(const Operation& operation) {
+    if (const auto* o = std::get_if<Linear>(&operation.value)) return read(o->x, o->y.rows);
+    if (const auto* o = std::get_if<LinearId>(&operation.value))
+      return read(o->x, o->per_slot ? o->y.rows : o->ids.rows);
+    if (const auto* o = std::get_if<Prepare>(&operation.value)) prepared(o->to, o->x.rows);
+    if (const auto* o = std::get_if<RmsNorm>(&operation.value)) prepared(o->prepared, o->x.rows);
+    if (const auto* o = std::get_if<GatedActivation>(&operation.value)) prepared(o->prepared, o->gate.rows);
+    return {};
+  }
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Plan>> CpuPlan::create(CpuBackend& backend, std::span<const Operation> operations,
@@ -38,9 +67,11 @@ Result<std::unique_ptr<Plan>> CpuPlan::create(CpuBackend& backend, std::span<con
   plan->timed_ = options.timed;
   const StepContext context{backend.kernels(), backend.exact(), backend.threads()};
   std::vector<Access> since_barrier;
+  PreparedRows rows;
   uint64_t scratch = 0;
   for (const auto& operation : operations) {
     SOFFIT_CHECK(check(operation));
+    SOFFIT_CHECK(rows.visit(operation));
     SOFFIT_TRY(Step step, make_step(context, operation));
     step.kind = operation.kind();
     auto accessed = accesses(operation);

@@ -261,6 +261,13 @@ Result<Step> make(const StepContext&, const SoftCap& o) {
   });
 }
 
+// One device: nothing to add.
+Result<Step> make(const StepContext&, const AllReduce&) {
+  Step step;
+  step.run = [](Member&) {};
+  return step;
+}
+
 Result<Step> make(const StepContext& c, const Linear& o) { return make_linear(c, o); }
 Result<Step> make(const StepContext& c, const LinearId& o) { return make_linear_id(c, o); }
 Result<Step> make(const StepContext& c, const GetRows& o) { return make_get_rows(c, o); }

@@ -1,7 +1,9 @@
 #include "cpu/threads.hpp"
 
-#include <chrono>
+#include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,47 +40,67 @@ constexpr int kSpinsBetweenRuns = 2000;
 // Members of a run are at most a step apart; a sleeping barrier would cost more than the step.
 constexpr int kSpinsAtBarrier = 20000;
 
+class OwnThreads final : public Executor {
+ public:
+  explicit OwnThreads(int size) : size_(size) {}
+  ~OwnThreads() override {
+    stop_.store(true, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    for (auto& h : helpers_) h.join();
+  }
+
+  Status start() {
+    try {
+      for (int i = 1; i < size_; ++i) helpers_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error& e) {
+      return Error{Code::out_of_memory, "cannot start thread " + std::to_string(helpers_.size() + 1) + " of " +
+                                            std::to_string(size_) + ": " + e.what()};
+    }
+    return {};
+  }
+
+  int threads() const override { return size_; }
+
+  void run(void (*call)(void*, int), void* context) override {
+    if (size_ == 1) return call(context, 0);
+    call_ = call;
+    context_ = context;
+    unfinished_.store(size_ - 1, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    call(context, 0);
+    wait_for(unfinished_, kSpinsAtBarrier, [](int n) { return n == 0; });
+  }
+
+ private:
+  void work(int member) {
+    for (uint32_t seen = 0;;) {
+      wait_for(generation_, kSpinsBetweenRuns, [&](uint32_t g) { return g != seen; });
+      ++seen;
+      if (stop_.load(std::memory_order_relaxed)) return;
+      call_(context_, member);
+      if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+    }
+  }
+
+  const int size_;
+  std::vector<std::thread> helpers_;
+  void (*call_)(void*, int) = nullptr;
+  void* context_ = nullptr;
+  alignas(64) std::atomic<uint32_t> generation_{0};
+  std::atomic<bool> stop_{false};
+  alignas(64) std::atomic<int> unfinished_{0};
+};
+
 }  // namespace
 
-Result<std::unique_ptr<Team>> Team::create(int threads) {
+Result<std::shared_ptr<Executor>> own_threads(int threads) {
   if (threads < 1 || threads > 4096)
-    return invalid_argument("a team of " + std::to_string(threads) + " threads; 1 to 4096 are possible");
-  std::unique_ptr<Team> team(new Team(threads));
-  try {
-    for (int i = 1; i < threads; ++i) team->helpers_.emplace_back([t = team.get(), i] { t->work(i); });
-  } catch (const std::system_error& e) {
-    return Error{Code::out_of_memory, "cannot start thread " + std::to_string(team->helpers_.size() + 1) + " of " +
-                                          std::to_string(threads) + ": " + e.what()};
-  }
-  return team;
-}
-
-Team::~Team() {
-  stop_.store(true, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  for (auto& h : helpers_) h.join();
-}
-
-void Team::work(int member) {
-  for (uint32_t seen = 0;;) {
-    wait_for(generation_, kSpinsBetweenRuns, [&](uint32_t g) { return g != seen; });
-    ++seen;
-    if (stop_.load(std::memory_order_relaxed)) return;
-    call_(context_, member);
-    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
-  }
-}
-
-void Team::run_erased(void (*call)(void*, int), void* context) {
-  if (size_ == 1) return call(context, 0);
-  call_ = call;
-  context_ = context;
-  unfinished_.store(size_ - 1, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  call(context, 0);
-  wait_for(unfinished_, kSpinsAtBarrier, [](int n) { return n == 0; });
+    return invalid_argument(std::to_string(threads) + " threads; 1 to 4096 are possible");
+  auto own = std::make_shared<OwnThreads>(threads);
+  SOFFIT_CHECK(own->start());
+  return std::shared_ptr<Executor>(std::move(own));
 }
 
 void Team::barrier() {

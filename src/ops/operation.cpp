@@ -203,6 +203,8 @@ Status check_one(const SoftCap& o) {
   return check_unary(o.x, o.y);
 }
 
+Status check_one(const AllReduce& o) { return check_view(o.x, "x", kF32); }
+
 struct Collector {
   std::vector<Access> list;
   void view(const ArrayView& v, bool write) {
@@ -242,11 +244,12 @@ struct Collector {
   void operator()(const Add& o) { view(o.a, false), view(o.b, false), view(o.y, true); }
   void operator()(const Scale& o) { view(o.x, false), view(o.y, true); }
   void operator()(const SoftCap& o) { view(o.x, false), view(o.y, true); }
+  void operator()(const AllReduce& o) { view(o.x, true); }
 };
 
 constexpr std::array kNames = {
     "linear",           "linear_id", "get_rows", "prepare", "rms_norm", "rotate", "append_key_value", "attention",
-    "gated_activation", "route",     "combine",  "gather",  "add",      "scale",  "soft_cap"};
+    "gated_activation", "route",     "combine",  "gather",  "add",      "scale",  "soft_cap",         "all_reduce"};
 static_assert(kNames.size() == std::variant_size_v<decltype(Operation::value)>);
 
 }  // namespace
