@@ -18,8 +18,8 @@ BandWriter::BandWriter(gguf::Writer& writer, std::unique_ptr<cpu::Team> team, ui
       progress_(std::move(progress)) {}
 
 Result<BandWriter> BandWriter::create(gguf::Writer& writer, int threads, uint64_t total, Progress progress) {
-  SOFFIT_TRY(auto team, cpu::Team::create(threads));
-  return BandWriter(writer, std::move(team), total, std::move(progress));
+  SOFFIT_TRY(auto executor, cpu::own_threads(threads));
+  return BandWriter(writer, std::make_unique<cpu::Team>(std::move(executor)), total, std::move(progress));
 }
 
 Status BandWriter::copy(std::span<const std::byte> bytes) {
