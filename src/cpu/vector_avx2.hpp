@@ -48,22 +48,30 @@ struct VectorAvx2 : VectorCommon {
     const __m256i t = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
     return {_mm256_shuffle_epi8(t, index.a), _mm256_shuffle_epi8(t, index.b)};
   }
-  template <int N>
-  static __m256i carried(__m256i x) {
-    const __m256i power = _mm256_set1_epi16(kPowersOf3[N]);
-    const __m256i even = _mm256_mulhi_epu16(_mm256_slli_epi16(x, 8), power);
-    const __m256i odd = _mm256_mulhi_epu16(_mm256_and_si256(x, _mm256_set1_epi16(short(0xff00))), power);
-    return _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
+  // A table of 64 bytes by the low six bits.
+  static __m256i lookup64(__m256i index, const uint8_t* table) {
+    const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
+    const auto part = [&](int i) {
+      const __m128i t = _mm_load_si128(reinterpret_cast<const __m128i*>(table + 16 * i));
+      return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), low);
+    };
+    const __m256i bit4 = _mm256_slli_epi16(index, 3), bit5 = _mm256_slli_epi16(index, 2);
+    return _mm256_blendv_epi8(_mm256_blendv_epi8(part(0), part(1), bit4), _mm256_blendv_epi8(part(2), part(3), bit4),
+                              bit5);
   }
   template <int S>
-  static __m256i digit1(__m256i x) {
-    if constexpr (S == 0) return carried<1>(x);
-    const __m256i f = carried<S>(x);
-    return _mm256_sub_epi8(carried<S + 1>(x), _mm256_add_epi8(f, _mm256_add_epi8(f, f)));
+  static __m256i digit_of(__m256i x) {
+    if constexpr (S == 4) return lookup64(x, kTernary.last);
+    // The top bit of x & (x << 1): whether x is 0xC0 or more.
+    const __m256i large = _mm256_and_si256(x, _mm256_slli_epi16(x, 1));
+    const __m256i u = _mm256_blendv_epi8(lookup64(x, kTernary.small), lookup64(x, kTernary.large), large);
+    const __m256i digits = S == 3 ? _mm256_xor_si256(u, x) : u;
+    return _mm256_and_si256(_mm256_srli_epi16(digits, 2 * S), _mm256_set1_epi8(3));
   }
+  // Digit S of the five in each byte (see ternary_code).
   template <int S>
   static Bytes digit(Bytes x) {
-    return {digit1<S>(x.a), digit1<S>(x.b)};
+    return {digit_of<S>(x.a), digit_of<S>(x.b)};
   }
 
   template <int J>

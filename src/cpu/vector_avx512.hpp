@@ -43,19 +43,15 @@ struct VectorAvx512 : VectorCommon {
   static Bytes lookup(Bytes index, const uint8_t* table) {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table))), index);
   }
-  // floor(3^n byte / 256)
-  template <int N>
-  static Bytes carried(Bytes a) {
-    const __m512i power = _mm512_set1_epi16(kPowersOf3[N]);
-    const __m512i even = _mm512_mulhi_epu16(_mm512_slli_epi16(a, 8), power);
-    const __m512i odd = _mm512_mulhi_epu16(_mm512_and_si512(a, _mm512_set1_epi16(short(0xff00))), power);
-    return _mm512_or_si512(even, _mm512_slli_epi16(odd, 8));
-  }
+  // Digit S of the five in each byte (see ternary_code); vpermb looks at the low six bits of its index alone.
   template <int S>
   static Bytes digit(Bytes a) {
-    if constexpr (S == 0) return carried<1>(a);
-    const __m512i f = carried<S>(a);
-    return _mm512_sub_epi8(carried<S + 1>(a), _mm512_add_epi8(f, _mm512_add_epi8(f, f)));
+    if constexpr (S == 4) return _mm512_permutexvar_epi8(a, load(kTernary.last));
+    const __m512i upper = _mm512_set1_epi8(char(0xC0));
+    __m512i u = _mm512_permutexvar_epi8(a, load(kTernary.small));
+    u = _mm512_mask_permutexvar_epi8(u, _mm512_cmpge_epu8_mask(a, upper), a, load(kTernary.large));
+    if constexpr (S == 3) return and_<3>(shr<6>(_mm512_xor_si512(u, a)));
+    return and_<3>(shr<2 * S>(u));
   }
 
   template <int J>

@@ -37,6 +37,26 @@ struct VectorCommon {
 template <int kMaxCode>
 inline constexpr int kStepsIn16Bits = 32767 / (2 * kMaxCode * 127);
 
-inline constexpr int kPowersOf3[6] = {1, 3, 9, 27, 81, 243};
+// Five ternary digits in a byte so that 64-entry byte tables undo it. With r = t0 + 3 t1 + 9 t2:
+//   r < 21   byte = t3 << 6 | (21 t4 + r)
+//   else     byte = 0xC0    | (21 t4 + 3 (r - 21) + t3)
+constexpr uint8_t ternary_code(const int* t) {
+  const int r = t[0] + 3 * t[1] + 9 * t[2];
+  return uint8_t(r < 21 ? t[3] << 6 | (21 * t[4] + r) : 0xC0 | (21 * t[4] + 3 * (r - 21) + t[3]));
+}
+// By the low six bits of a byte: t0, t1, t2 as pairs of bits from bit 0 on, and in bits 6 and 7 what turns the byte's
+// own upper two into t3 by exclusive or; `small` for r < 21, `large` for the bytes from 0xC0 on. `last` is t4.
+struct TernaryTables {
+  alignas(64) uint8_t small[64], large[64], last[64];
+  constexpr TernaryTables() : small{}, large{}, last{} {
+    for (int i = 0; i < 63; ++i) {
+      const int r = i % 21, r_large = 21 + r / 3;
+      small[i] = uint8_t(r % 3 | r / 3 % 3 << 2 | r / 9 << 4);
+      if (r < 18) large[i] = uint8_t(r_large % 3 | r_large / 3 % 3 << 2 | r_large / 9 << 4 | (r % 3 ^ 3) << 6);
+      last[i] = uint8_t(i / 21);
+    }
+  }
+};
+inline constexpr TernaryTables kTernary;
 
 }  // namespace soffit::cpu

@@ -55,9 +55,15 @@ struct VectorScalar : VectorCommon {
   static Bytes lookup(const Bytes& index, const uint8_t* table) {
     return make<Bytes>([&](int i) { return table[index.v[i] & 15]; });
   }
+  // Digit S of the five in each byte (see ternary_code).
   template <int S>
   static Bytes digit(const Bytes& a) {
-    return make<Bytes>([&](int i) { return uint8_t((a.v[i] * kPowersOf3[S] & 255) * 3 >> 8); });
+    return make<Bytes>([&](int i) {
+      const uint8_t byte = a.v[i], index = byte & 63;
+      if (S == 4) return kTernary.last[index];
+      const int digits = (byte >= 0xC0 ? kTernary.large : kTernary.small)[index] ^ (byte & 0xC0);
+      return uint8_t(digits >> 2 * S & 3);
+    });
   }
 
   template <int J>

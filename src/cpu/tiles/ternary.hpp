@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/tiles/tile.hpp"
+#include "cpu/vector_common.hpp"
 
 namespace soffit::cpu {
 
@@ -80,12 +81,16 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
       for (int c = 0; c < 4; ++c) {
         const int five[5] = {digits[20 * z + c], digits[20 * z + 4 + c], digits[20 * z + 8 + c],
                              digits[20 * z + 12 + c], digits[20 * z + 16 + c]};
-        at(t + 32 + kVectorBytes * z, row, c) = encode(five);
+        at(t + 32 + kVectorBytes * z, row, c) = ternary_code(five);
       }
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
-    const auto column = [&](int k) { return decode(at(t + 32 + kVectorBytes * (k / 20), row, k % 4), k % 20 / 4); };
+    const auto column = [&](int k) {
+      const uint8_t byte = at(t + 32 + kVectorBytes * (k / 20), row, k % 4);
+      const int n = k % 20 / 4, digits = (byte >= 0xC0 ? kTernary.large : kTernary.small)[byte & 63] ^ (byte & 0xC0);
+      return n == 4 ? int(kTernary.last[byte & 63]) : digits >> 2 * n & 3;
+    };
     const auto region = [&](uint8_t* to, int bytes, int digits, int first) {
       for (int j = 0; j < bytes; ++j) {
         int five[5] = {};
@@ -101,7 +106,6 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
   static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
     V::store(scale[0], V::halves(t));
   }
-  // Digit n = F(n+1) - 3 F(n) with F(n) = floor(3^n byte / 256): exact for every byte.
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
     const auto v = V::load(t + 32 + kVectorBytes * chunk);
