@@ -12,6 +12,7 @@
 namespace soffit::cpu {
 namespace {
 
+#if defined(__x86_64__)
 struct Need {
   const char* feature;
   bool present;
@@ -24,7 +25,6 @@ std::string missing(std::initializer_list<Need> needs) {
   return list;
 }
 
-#if defined(__x86_64__)
 struct Cpuid {
   unsigned a = 0, b = 0, c = 0, d = 0;
   Cpuid(unsigned leaf, unsigned sub) {

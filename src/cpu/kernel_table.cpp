@@ -12,6 +12,9 @@ const VectorKernels* kernels_for(Isa isa) {
       return &avx2_kernels();
     case Isa::avx512:
       return &avx512_kernels();
+#elif defined(__aarch64__)
+    case Isa::neon: return &neon_kernels();
+    case Isa::neon_dotprod: return &neon_dotprod_kernels();
 #endif
     default:
       return nullptr;
