@@ -4,11 +4,12 @@
 
 namespace soffit::tool {
 
-extern const Command kDetokenize, kQuantize, kSynth, kTokenize;
+extern const Command kDetokenize, kDevices, kQuantize, kSynth, kTokenize;
 
 namespace {
 
 constexpr std::array kCommands = {
+    &kDevices,     //
     &kTokenize,    //
     &kDetokenize,  //
     &kQuantize,    //

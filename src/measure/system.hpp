@@ -1,0 +1,38 @@
+// What the operating system says about this machine and this process. Linux; fields are empty elsewhere.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace soffit::measure {
+
+std::string cpu_name();     // with family, model and stepping where there are such
+std::string kernel_name();  // "Linux 6.1.0"
+// "0-3,8" of 0, 1, 2, 3, 8.
+std::string ranges(std::span<const int> ascending);
+std::string page_sizes();
+std::optional<std::array<double, 3>> load_averages();
+std::string date_utc();
+
+struct MemoryState {
+  uint64_t total = 0;
+  // What can be allocated without anything being swapped or killed: of the machine, and within the cgroup's limit.
+  uint64_t available = 0;
+};
+MemoryState memory_state();
+
+struct Cache {
+  int level = 0;
+  std::string type;         // "data", "instruction", "unified"
+  uint64_t size = 0;        // bytes
+  int line = 0;             // bytes
+  std::string shared_with;  // processors: "0-1"
+};
+// Of the first processor that this process may use.
+std::vector<Cache> caches();
+
+}  // namespace soffit::measure

@@ -1,0 +1,52 @@
+// soffit devices, run as a script would.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cpu/isa.hpp"
+#include "program.hpp"
+#include "table.hpp"
+
+namespace soffit::test {
+namespace {
+
+using testing::HasSubstr;
+using tool::Json;
+
+TEST(Devices, JsonSaysWhatThereIsAndWhyNot) {
+  const Outcome run = run_program({"devices", "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Json rows = Json::parse(run.out);
+  std::set<std::string> names;
+  for (const Json& row : rows) {
+    names.insert(row.at("backend").get<std::string>());
+    EXPECT_EQ(row.at("available").get<bool>(), row.at("reason").get<std::string>().empty()) << row;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"cpu", "cuda", "metal", "metal-lanes"}));
+
+  const Json& cpu = rows.at(0);
+  ASSERT_EQ(cpu["backend"], "cpu");
+  ASSERT_TRUE(cpu["available"].get<bool>());
+  EXPECT_EQ(cpu.at("isas").size(), cpu::isas().size());
+  for (const Json& isa : cpu["isas"]) {
+    EXPECT_EQ(isa.at("available").get<bool>(), isa.at("reason").get<std::string>().empty()) << isa;
+    if (isa["name"] == cpu.at("isa")) {
+      EXPECT_TRUE(isa["available"].get<bool>());
+    }
+  }
+  EXPECT_GT(cpu.at("memory_bytes").get<uint64_t>(), cpu.at("available_memory_bytes").get<uint64_t>());
+  EXPECT_GE(cpu.at("processor_count").get<int>(), cpu.at("threads").get<int>());
+  EXPECT_EQ(cpu.at("formats").at("linear").size(), 18u);
+}
+
+TEST(Devices, Text) {
+  const Outcome run = run_program({"devices"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, HasSubstr("scalar"));
+  EXPECT_THAT(run.out, HasSubstr("cuda  not available: "));
+}
+
+}  // namespace
+}  // namespace soffit::test
