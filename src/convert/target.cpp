@@ -22,9 +22,8 @@ bool is_converted(const gguf::Tensor& tensor) {
 
 std::string shown(std::string_view text) { return concat("'", escaped(text, 80), "'"); }
 
-// Not an error as long as nobody asks for another format.
 Status check_decoder(const gguf::Tensor& tensor, Format format) {
-  if (tensor.format->supported || tensor.type_id == uint32_t(format)) return {};
+  if (tensor.format->supported) return {};
   return unsupported(concat("tensor ", shown(tensor.name), " is in ", tensor.format->name,
                             ", which cannot be decoded here, so it cannot become ", info(format).name));
 }
