@@ -8,15 +8,20 @@ from model import Model, log_softmax
 CACHES = {"f32": None, "f16": np.float16}
 
 # Exact comparison: the program computes in float32 what the reference computes in float64. The reference run in
-# float32 differs from itself by 4e-6 to 4e-5 (F32 cache), and by about 1e-3 with an F16 cache, where a value near the
-# middle of two f16 values is rounded either way. The program adds in another order and has its own exponential: this
-# factor above that.
+# float32 differs from itself by 4e-6 to 4e-5. The program adds in another order and has its own exponential: this factor
+# above that.
 EXACT_FACTOR = 6.0
+
+# With an F16 cache, a key near the middle of two f16 values may be rounded either way, and some are. What that may do is
+# measured against what rounding does at all (largest about 1e-2, mean about 1e-3 of a logit): over 72 runs of six files
+# with weights disturbed by 1e-7, the mean difference was at most 0.30 of the mean effect of rounding. A program that does
+# not round, or rounds otherwise, has 1.0.
+CACHE_SHARE = 0.5
 
 # Approximate comparison: the program may round the activations that meet quantised weights to 8 bits, one scale for
 # 32 to 256 of them. Doing that to the reference, 256 to a scale (32 where a row is no multiple), gives a mean KL
 # divergence of 3e-4 to 1e-2 on these files (real models are smoother) and 4 to 12 % of positions whose likeliest
-# token changes. The program may have twice the mean divergence, and twice the changed positions plus two. This finds
+# token changes. The program may have twice the mean divergence, and twice the changed positions plus four. This finds
 # a broken kernel, not a small fault: those are for the exact comparison.
 APPROXIMATE_FACTOR = 2.0
 
@@ -90,13 +95,25 @@ def compare_exact(reference, sequences, got, cache):
     return f"sequence {sequence} is wrong from position {first} on", figures
 
 
+def compare_rounded_cache(reference, sequences, got, cache):
+    """(fault or None, figures to print)"""
+    got = np.concatenate(checked_shape(sequences, got, reference.vocabulary))
+    expected = np.concatenate([reference.logits(s, cache) for s in sequences])
+    unrounded = np.concatenate([reference.logits(s, "f32") for s in sequences])
+    errors, effects = np.abs(got - expected), np.abs(unrounded - expected)
+    allowed = CACHE_SHARE * effects.mean()
+    figures = f"difference {errors.max():.1e}, bound {effects.max():.1e}; mean {errors.mean():.1e}, bound {allowed:.1e}"
+    right = errors.max() <= effects.max() and errors.mean() <= allowed
+    return (None if right else "too far from the reference"), figures
+
+
 def compare_approximate(reference, sequences, got, cache):
     """(fault or None, figures to print)"""
     got = np.concatenate(checked_shape(sequences, got, reference.vocabulary))
     expected = np.concatenate([reference.logits(s, "f32") for s in sequences])
     rounded = np.concatenate([reference.logits(s, cache, np.float64, round_to_8_bits) for s in sequences])
     divergence, allowed = mean_divergence(expected, got), APPROXIMATE_FACTOR * mean_divergence(expected, rounded)
-    changed, may_change = changed_tops(expected, got), 2 + APPROXIMATE_FACTOR * changed_tops(expected, rounded)
+    changed, may_change = changed_tops(expected, got), 4 + APPROXIMATE_FACTOR * changed_tops(expected, rounded)
     figures = f"mean KL {divergence:.1e}, bound {allowed:.1e}; top token changed {changed}, bound {may_change:.0f}"
     return (None if divergence <= allowed and changed <= may_change else "too far from the reference"), figures
 

@@ -85,6 +85,13 @@ class GroupedInterleaved(Model):
         return result
 
 
+class CacheNotRounded(Model):
+    """Keys and values stay F32 whatever was asked for."""
+
+    def __init__(self, path, numeric, cache, *arguments):
+        super().__init__(path, numeric, None, *arguments)
+
+
 class NotRenormalised(Model):
     def route(self, x, block):
         chosen, _ = super().route(x, block)
@@ -200,6 +207,7 @@ FAULTS = {
     "epsilon": Fault("llama", with_configuration(epsilon=1e-6)),
     "head-groups": Fault("llama", GroupedInterleaved),
     "query-key-norms-swapped": Fault("qwen3", with_weights(swap_norms)),
+    "cache-not-rounded": Fault("gemma3", CacheNotRounded),
     "query-bias": Fault("qwen2", without_bias("blk.2.attn_q.bias")),
     "down-bias": Fault("llama-biases-rope-factors", without_bias("blk.2.ffn_down.bias")),
     "experts-not-renormalised": Fault("qwen3moe", NotRenormalised),

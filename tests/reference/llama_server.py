@@ -12,13 +12,16 @@ F32 = xllamacpp.ggml_type.GGML_TYPE_F32
 class LlamaServer:
     """exact: flash attention off, F32 keys and values: what remains is float rounding (on F32 files)."""
 
-    def __init__(self, path, exact, context=512, threads=2):
+    def __init__(self, path, exact, flash_attention=False, context=512, threads=2):
         settings = xllamacpp.CommonParams()
         settings.model.path, settings.n_ctx, settings.n_parallel = str(path), context, 1
         settings.cpuparams.n_threads, settings.verbosity = threads, 0
         settings.warmup = settings.fit_params = False
+        kind = xllamacpp.llama_flash_attn_type
+        settings.flash_attn_type = (
+            kind.LLAMA_FLASH_ATTN_TYPE_ENABLED if flash_attention else kind.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        )
         if exact:
-            settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
             settings.cache_type_k = settings.cache_type_v = F32
         self.server = xllamacpp.Server(settings)
 
@@ -31,8 +34,9 @@ class LlamaServer:
     def tokenize(self, text):
         return self.post("/tokenize", {"content": text, "add_special": True})["tokens"]
 
-    def continue_greedily(self, tokens, count, top, forbidden=()):
+    def continue_greedily(self, tokens, count, top, forbidden=(), forced=None):
         """One entry a generated token: its id and the log-probabilities, before any bias, of the top entries by id."""
+        bias = [[token, False] for token in forbidden] + ([] if forced is None else [[forced, 1000.0]])
         answer = self.post(
             "/completion",
             {
@@ -41,7 +45,8 @@ class LlamaServer:
                 "temperature": 0,
                 "n_probs": top,
                 "cache_prompt": False,
-                "logit_bias": [[token, False] for token in forbidden],
+                "return_tokens": True,
+                "logit_bias": bias,
             },
         )
         steps = answer.get("completion_probabilities", [])

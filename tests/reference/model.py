@@ -46,8 +46,8 @@ class Model:
         mean_square = np.mean(x * x, axis=-1, keepdims=True)
         return x / np.sqrt(mean_square + self.numeric(self.configuration.epsilon)) * self.weight(name + ".weight")
 
-    def logits(self, tokens):
-        """[T, vocabulary]"""
+    def logits(self, tokens, first=0):
+        """[T - first, vocabulary]: of the positions from the first wanted on"""
         c = self.configuration
         x = self.weight("token_embd.weight")[np.asarray(tokens)] * self.numeric(c.embedding_scale)
         for index, layer in enumerate(c.layers):
@@ -56,7 +56,7 @@ class Model:
             x = x + self.post_norm(mixed, block + "post_attention_norm")
             mixed = self.feed_forward(self.norm(x, block + "ffn_norm"), block)
             x = x + self.post_norm(mixed, block + "post_ffw_norm")
-        x = self.norm(x, "output_norm")
+        x = self.norm(x[first:], "output_norm")
         y = self.linear(x, "output" if "output.weight" in self.weights else "token_embd")
         return c.final_softcap * np.tanh(y / c.final_softcap) if c.final_softcap else y
 
