@@ -1,38 +1,62 @@
-# Shared by demo and check: what both need before they can do their work. Sourced, not run.
+# Messages, steps with progress, and tidy ends. Sourced by demo and check, not run.
 
 say() { printf '%s\n' "$*" >&2; }
 
-# The Debian packages a build and the tests need.
-build_packages=(g++ cmake ninja-build pkg-config git libcli11-dev libfmt-dev nlohmann-json3-dev libpcre2-dev)
-test_packages=(libgtest-dev libgmock-dev python3 python3-venv)
+stop_ticker() {
+  [ -n "${ticker:-}" ] || return 0
+  kill -KILL "$ticker" 2>/dev/null || true  # no trap of ours may run in it
+  wait "$ticker" 2>/dev/null || true
+  ticker=
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
 
-# install_packages PACKAGE…: installs those that are missing; where that is not allowed, names them and stops.
-install_packages() {
-  local missing=() package as_root=()
-  for package in "$@"; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  [ ${#missing[@]} -eq 0 ] && return 0
-  if [ "$(id -u)" -ne 0 ]; then
-    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-      as_root=(sudo -n)
+# tick NAME LOG: from the second second on says what is going on: on a terminal in one line, elsewhere now and then.
+tick() {
+  trap - EXIT INT TERM
+  local name=$1 log=$2 started=$SECONDS elapsed next=2 doing
+  while sleep 1; do
+    elapsed=$((SECONDS - started))
+    [ "$elapsed" -ge 2 ] || continue
+    [ -t 2 ] || [ "$elapsed" -ge "$next" ] || continue
+    doing=$(tail -c 500 "$log" | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | cut -c1-"$((${COLUMNS:-100} - 45))") || true
+    [ -z "${watched:-}" ] || doing="$(du -sm "$watched" | cut -f1) MB"
+    if [ -t 2 ]; then
+      printf '\r\033[K%s: %d s  %s' "$name" "$elapsed" "$doing" >&2
     else
-      say "missing packages: ${missing[*]}"
-      say "install them with: apt-get install ${missing[*]}"
-      exit 2
+      say "$name: $elapsed s  $doing"
+      next=$((elapsed + 15))
     fi
-  fi
-  say "installing ${#missing[@]} packages: ${missing[*]}"
-  "${as_root[@]}" apt-get -qq update >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
+  done
 }
 
-# build_preset PRESET [TARGET…]: configures once, then builds what has changed.
-build_preset() {
-  local preset=$1
+# step NAME COMMAND…: runs the command with its output kept aside; shows the end of it when the command fails.
+step() {
+  local name=$1 log=$scratch/step.log status=0 started=$SECONDS
   shift
-  [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset" >&2
-  cmake --build --preset "$preset" ${*:+--target "$@"} >&2
+  tick "$name" "$log" &
+  ticker=$!
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  stop_ticker
+  if [ "$status" -eq 77 ]; then
+    say "$name: skipped"
+  elif [ "$status" -ne 0 ]; then
+    say "$name: failed after $((SECONDS - started)) s"
+    tail -n 40 "$log" >&2
+  elif [ $((SECONDS - started)) -ge 2 ]; then
+    say "$name: done in $((SECONDS - started)) s"
+  fi
+  return "$status"
 }
 
-model_cache=${XDG_CACHE_HOME:-$HOME/.cache}/soffit
+# What is fetched is kept in the cache. What is not whole yet lies in `scratch`, on the same file system, so that a move
+# puts it in place in one step.
+cache=${XDG_CACHE_HOME:-~/.cache}/soffit
+mkdir -p "$cache"
+scratch=$(mktemp -d "$cache/tmp.XXXXXXXX")
+tidy() {
+  stop_ticker
+  rm -rf "$scratch"
+}
+trap tidy EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
