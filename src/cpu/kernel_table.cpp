@@ -13,8 +13,10 @@ const VectorKernels* kernels_for(Isa isa) {
     case Isa::avx512:
       return &avx512_kernels();
 #elif defined(__aarch64__)
-    case Isa::neon: return &neon_kernels();
-    case Isa::neon_dotprod: return &neon_dotprod_kernels();
+    case Isa::neon:
+      return &neon_kernels();
+    case Isa::neon_dotprod:
+      return &neon_dotprod_kernels();
 #endif
     default:
       return nullptr;

@@ -33,8 +33,7 @@ std::vector<std::byte> written(const std::vector<int64_t>& sizes, int threads, s
   EXPECT_TRUE((*writer)->finish());
   std::vector<std::byte> data;
   const auto file = test::open(folder / "f.gguf");
-  for (const gguf::Tensor& tensor : file->tensors())
-    data.insert(data.end(), tensor.bytes.begin(), tensor.bytes.end());
+  for (const gguf::Tensor& tensor : file->tensors()) data.insert(data.end(), tensor.bytes.begin(), tensor.bytes.end());
   return data;
 }
 
