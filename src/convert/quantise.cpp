@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "convert/file_type.hpp"
 #include "core/concat.hpp"
@@ -22,8 +23,9 @@ struct Sums {
   int64_t infinite_before = 0, infinite_after = 0;
 };
 
+// Of one thread. Threads allocate nothing: an exception there would end the process.
 struct Scratch {
-  std::vector<float> before, after;
+  std::vector<float> before = std::vector<float>(kBandElements), after = before;
 };
 
 Status write_metadata(gguf::Writer& writer, const gguf::File& from, Format format, std::span<const Target> targets) {
@@ -56,7 +58,6 @@ Sums convert(const gguf::Tensor& tensor, const FormatInfo& format, uint64_t band
   const size_t elements = to.size() / format.block_bytes * format.block_elements;
   const std::byte* from =
       tensor.bytes.data() + band * uint64_t(kBandElements) / old.block_elements * uint64_t(old.block_bytes);
-  scratch.before.resize(elements), scratch.after.resize(elements);
   old.decode(from, scratch.before.data(), elements / old.block_elements);
   format.encode(scratch.before.data(), to.data(), elements / format.block_elements);
   format.decode(to.data(), scratch.after.data(), elements / format.block_elements);
@@ -82,57 +83,59 @@ Status check_finite(const gguf::Tensor& tensor, const FormatInfo& format, const 
   return {};
 }
 
-Status convert_tensor(const gguf::File& file, const gguf::Tensor& tensor, const FormatInfo& format, BandWriter& out,
-                      std::span<Scratch> scratch, QuantisedTensor& result) {
+Status convert_tensor(const gguf::File& file, const gguf::Tensor& tensor, BandWriter& out, std::span<Scratch> scratch,
+                      QuantisedTensor& result) {
+  const FormatInfo& format = *result.to.format;
   const size_t band_bytes = size_t(kBandElements) / format.block_elements * format.block_bytes;
-  const uint64_t elements = uint64_t(tensor.elements());
-  std::vector<Sums> bands((elements + kBandElements - 1) / kBandElements);
-  SOFFIT_CHECK(out.write(elements / format.block_elements * format.block_bytes, band_bytes,
-                         [&](uint64_t band, std::span<std::byte> to, int member) {
-                           bands[band] = convert(tensor, format, band, to, scratch[size_t(member)]);
-                         }));
+  std::vector<Sums> bands((result.bytes + band_bytes - 1) / band_bytes);
+  SOFFIT_CHECK(out.write(result.bytes, band_bytes, [&](uint64_t band, std::span<std::byte> to, int member) {
+    bands[band] = convert(tensor, format, band, to, scratch[size_t(member)]);
+  }));
   file.release(tensor.bytes);
   Sums sum;  // in the order of the bands, whichever thread did them
   for (const Sums& band : bands) {
     sum.error += band.error, sum.value += band.value;
     sum.infinite_before += band.infinite_before, sum.infinite_after += band.infinite_after;
   }
-  result.rmse = std::sqrt(sum.error / double(std::max<uint64_t>(elements, 1)));
-  result.rms = std::sqrt(sum.value / double(std::max<uint64_t>(elements, 1)));
+  const double elements = double(std::max<int64_t>(tensor.elements(), 1));
+  result.rmse = std::sqrt(sum.error / elements);
+  result.rms = std::sqrt(sum.value / elements);
   return check_finite(tensor, format, sum);
 }
 
 }  // namespace
 
 Result<std::vector<QuantisedTensor>> quantise(const gguf::File& from, const std::filesystem::path& to,
-                                              const QuantiseOptions& options) {
+                                              const QuantiseOptions& options) try {
   SOFFIT_TRY(const std::vector<Target> targets, choose_targets(from, options.format, options.overrides));
   SOFFIT_TRY(const auto writer, gguf::Writer::create(to, uint32_t(from.alignment())));
   SOFFIT_CHECK(write_metadata(*writer, from, options.format, targets));
   uint64_t total = 0;
+  std::vector<QuantisedTensor> results;
   for (size_t i = 0; i < targets.size(); ++i) {
     const gguf::Tensor& tensor = from.tensors()[i];
     const FormatInfo& format = *targets[i].format;
     SOFFIT_CHECK(writer->describe(tensor.name, format.id, tensor.shape));
-    total += uint64_t(tensor.elements()) / format.block_elements * format.block_bytes;
+    const uint64_t bytes = uint64_t(tensor.elements()) / format.block_elements * format.block_bytes;
+    results.push_back({std::string(tensor.name), tensor.shape, tensor.format, targets[i], bytes});
+    total += bytes;
   }
   SOFFIT_TRY(BandWriter out, BandWriter::create(*writer, options.threads, total, options.progress));
   std::vector<Scratch> scratch(size_t(out.threads()));
-  std::vector<QuantisedTensor> results;
   for (size_t i = 0; i < targets.size(); ++i) {
     const gguf::Tensor& tensor = from.tensors()[i];
-    QuantisedTensor result{std::string(tensor.name), tensor.shape, tensor.format, targets[i]};
     if (targets[i].format == tensor.format) {
       SOFFIT_CHECK(out.copy(tensor.bytes));
       from.release(tensor.bytes);
     } else {
-      SOFFIT_CHECK(convert_tensor(from, tensor, *targets[i].format, out, scratch, result));
+      SOFFIT_CHECK(convert_tensor(from, tensor, out, scratch, results[i]));
     }
-    results.push_back(std::move(result));
   }
   SOFFIT_CHECK(out.flush());
   SOFFIT_CHECK(writer->finish());
   return results;
+} catch (const std::bad_alloc&) {
+  return Error{Code::out_of_memory, "no memory to requantise a file"};
 }
 
 }  // namespace soffit::convert

@@ -23,6 +23,7 @@ struct QuantisedTensor {
   std::vector<int64_t> shape;
   const FormatInfo* from = nullptr;
   Target to;
+  uint64_t bytes = 0;  // after
   // Root of the mean square: of the difference between the values before and after, and of the values before.
   double rmse = 0, rms = 0;
 };

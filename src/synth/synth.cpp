@@ -1,7 +1,7 @@
 #include "synth/synth.hpp"
 
 #include <cmath>
-#include <cstring>
+#include <new>
 #include <numbers>
 
 #include "core/concat.hpp"
@@ -87,7 +87,7 @@ Status write_tensor(convert::BandWriter& out, const Shape& shape, const Planned&
 }  // namespace
 
 Result<SynthReport> synthesise(const Shape& shape, const Mix& mix, const std::filesystem::path& to,
-                               const SynthOptions& options) {
+                               const SynthOptions& options) try {
   SOFFIT_TRY(const std::vector<Planned> planned, plan(shape, mix));
   SOFFIT_TRY(const auto writer, gguf::Writer::create(to));
   SOFFIT_CHECK(write_metadata(*writer, shape, mix, options.seed));
@@ -102,6 +102,8 @@ Result<SynthReport> synthesise(const Shape& shape, const Mix& mix, const std::fi
   SOFFIT_CHECK(out.flush());
   SOFFIT_CHECK(writer->finish());
   return report;
+} catch (const std::bad_alloc&) {
+  return Error{Code::out_of_memory, "no memory for a synthetic file's vocabulary"};
 }
 
 }  // namespace soffit::synth

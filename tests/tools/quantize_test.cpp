@@ -42,6 +42,7 @@ TEST_F(QuantizeCommand, ReportsEveryTensorAsJson) {
   EXPECT_EQ(q.at("from"), "f16");
   EXPECT_EQ(q.at("to"), "q4_k");
   EXPECT_EQ(q.at("shape"), json({256, 256}));
+  EXPECT_EQ(q.at("bytes"), 256 * 144);
   EXPECT_GT(q.at("rmse"), 1e-4);
   // Uniform weights and 16 levels: about 1/16 over the square root of 12, a little more for the scales' rounding.
   EXPECT_NEAR(q.at("relative_rmse").get<double>(), 0.065, 0.02);

@@ -80,7 +80,8 @@ Json row_of(const convert::QuantisedTensor& tensor) {
               {"to", tensor.to.format->name},
               {"rmse", tensor.rmse},
               {"relative_rmse", tensor.rms > 0 ? tensor.rmse / tensor.rms : 0.0},
-              {"shape", tensor.shape}};
+              {"shape", tensor.shape},
+              {"bytes", tensor.bytes}};
   if (tensor.to.wanted) row["wanted"] = info(*tensor.to.wanted).name;
   return row;
 }
