@@ -19,7 +19,7 @@ class RealModel : public testing::TestWithParam<Model> {
  protected:
   void SetUp() override {
     const auto path = find_model(GetParam().name);
-    if (!path) GTEST_SKIP() << "no model: " << (model_directory() / GetParam().name) << " (SOFFIT_TEST_MODEL_DIR)";
+    if (!path) GTEST_SKIP() << "model file not found: " << GetParam().name;
     auto file = File::open(*path);
     ASSERT_TRUE(file) << file.error().message;
     path_ = *path;

@@ -1,14 +1,19 @@
-#include <array>
-
 #include "command.hpp"
 
 namespace soffit::tool {
 
-extern const Command kDetokenize, kDevices, kQuantize, kSynth, kTokenize;
+// One a line in both lists, in the order of --help.
+extern const Command kInspect;
+extern const Command kDevices;
+extern const Command kTokenize;
+extern const Command kDetokenize;
+extern const Command kQuantize;
+extern const Command kSynth;
 
 namespace {
 
-constexpr std::array kCommands = {
+constexpr const Command* kCommands[] = {
+    &kInspect,     //
     &kDevices,     //
     &kTokenize,    //
     &kDetokenize,  //

@@ -13,6 +13,22 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSingleDashWords = {"-ngl", "-cnv"};
 
+// The contract's names; which of them this machine has is the backend's to say.
+const std::vector<std::string> kBackends = {"cpu", "cuda", "metal", "metal-lanes"};
+const std::vector<std::string> kIsas = {"auto", "scalar",       "avx2",      "avx_vnni", "avx512", "amx",
+                                        "neon", "neon_dotprod", "neon_i8mm", "hopper",   "generic"};
+constexpr int kMost = 1'000'000;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// CLI11's validators without the types that they add to the help.
+CLI::Validator one_of(const std::vector<std::string>& names) { return CLI::IsMember(names).description(""); }
+CLI::Validator in_range(int least, int most) { return CLI::Range(least, most).description(""); }
+
 Result<std::vector<int64_t>> parse_sizes(std::string_view text) {
   std::vector<int64_t> sizes;
   for (;;) {
@@ -39,36 +55,27 @@ const CLI::Validator kSizes(parse_error<parse_sizes>, "");
 void add_common_options(CLI::App& app, CommonOptions& options) {
   static const std::map<std::string, Output> outputs = {
       {"text", Output::text}, {"md", Output::md}, {"csv", Output::csv}, {"json", Output::json}};
-  // The contract's names; which of them this machine has is the backend's to say.
-  static const std::vector<std::string> backends = {"cpu", "cuda", "metal", "metal-lanes"};
-  static const std::vector<std::string> isas = {"auto", "scalar",       "avx2",      "avx_vnni", "avx512", "amx",
-                                                "neon", "neon_dotprod", "neon_i8mm", "hopper",   "generic"};
-  const auto group = [](CLI::Option* option) { option->group("Common options"); };
-  group(app.add_option("-m,--model", options.model, "GGUF file; any part of a split one")->type_name("FILE"));
-  group(app.add_option("-t,--threads", options.threads, "threads (default: the cores it may use)")
-            ->check(CLI::Range(1, 4096))
-            ->type_name("N"));
-  group(app.add_option("--backend", options.backend, "cpu, cuda, metal or metal-lanes (default: cpu)")
-            ->check(CLI::IsMember(backends))
-            ->type_name("NAME"));
-  group(app.add_option("--isa", options.isa,
-                       "instruction set: auto, scalar, avx2, avx_vnni, avx512, amx, neon, neon_dotprod, neon_i8mm; on "
-                       "CUDA auto, hopper, generic (default: auto)")
-            ->check(CLI::IsMember(isas))
-            ->type_name("NAME"));
-  group(app.add_option("--device", options.device, "which device of the backend (default: 0)")
-            ->check(CLI::NonNegativeNumber)
-            ->type_name("N"));
-  group(app.add_option("--ngl", options.gpu_layers, "layers on the device, also written -ngl (default: all)")
-            ->check(CLI::NonNegativeNumber)
-            ->type_name("N"));
-  group(app.add_flag("--no-repack", options.no_repack, "use the weights as they lie in the file"));
-  group(app.add_flag("--exact", options.exact, "no activation rounded below fp16"));
-  group(app.add_option("--seed", options.seed, "seed of everything random")->type_name("S"));
-  group(app.add_flag("-v,--verbose", options.verbose, "say more, on stderr"));
-  group(app.add_option("--output", options.output, "text, md, csv or json (default: text)")
-            ->transform(CLI::CheckedTransformer(outputs).description(""))
-            ->type_name("KIND"));
+  const auto add = [&](const std::string& names, auto& value, const std::string& description, const char* type) {
+    return app.add_option(names, value, description)->type_name(type)->group("Common options");
+  };
+  const auto add_flag = [&](const std::string& names, bool& value, const std::string& description) {
+    app.add_flag(names, value, description)->group("Common options");
+  };
+  add("-m,--model", options.model, "GGUF file; any part of a split one", "FILE");
+  add("-t,--threads", options.threads, "threads (default: the cores it may use)", "N")->check(in_range(1, 4096));
+  add("--backend", options.backend, "one of " + joined(kBackends) + " (default: cpu)", "NAME")
+      ->check(one_of(kBackends));
+  add("--isa", options.isa, "instruction set, one of " + joined(kIsas) + " (default: auto)", "NAME")
+      ->check(one_of(kIsas));
+  add("--device", options.device, "which device of the backend (default: 0)", "N")->check(in_range(0, kMost));
+  add("--ngl", options.gpu_layers, "layers on the device, also written -ngl (default: all)", "N")
+      ->check(in_range(0, kMost));
+  add_flag("--no-repack", options.no_repack, "use the weights as they lie in the file");
+  add_flag("--exact", options.exact, "no activation rounded below fp16");
+  add("--seed", options.seed, "seed of everything random", "S");
+  add_flag("-v,--verbose", options.verbose, "say more, on stderr");
+  add("--output", options.output, "text, md, csv or json (default: text)", "KIND")
+      ->transform(CLI::CheckedTransformer(outputs).description(""));
 }
 
 void add_common_options_with_model(CLI::App& app, CommonOptions& options) {

@@ -17,13 +17,9 @@ const Json& member(const Json& row, const std::string& key) {
   return found == row.end() ? missing : *found;
 }
 
-std::string dump(const Json& value, int indent = -1) {
-  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string plain(const Json& value) {
   if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : dump(value);
+  return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
 std::string shown(const Column& column, const Json& row) {
@@ -120,7 +116,11 @@ void print_rows(Output output, std::span<const Column> columns, const std::vecto
   }
 }
 
-void print_json(const Json& value) { print(dump(value, 2) + "\n"); }
+void print_json(const Json& value) { print(json_text(value, 2) + "\n"); }
+
+std::string json_text(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string show_bytes(const Json& value) {
   static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};

@@ -24,8 +24,10 @@ struct Column {
 // Prints the rows, which are JSON objects: with Output::json as an array with all their members, else the columns'
 // ones.
 void print_rows(Output output, std::span<const Column> columns, const std::vector<Json>& rows);
-// Prints one value, and a newline. Invalid UTF-8 becomes U+FFFD; JSON has no other way.
+// Prints one value, over several lines, and a newline.
 void print_json(const Json& value);
+// The value on one line, or with an indent. Invalid UTF-8 becomes U+FFFD; JSON has no other way.
+std::string json_text(const Json& value, int indent = -1);
 
 // For Column::show.
 std::string show_bytes(const Json& value);                         // 98.4 MB: powers of 1000
