@@ -31,6 +31,6 @@ check_scripts() { shellcheck --check-sourced demo check .ci/run; }
 # check_fuzz NAME: half a minute of new inputs, from the committed ones on. What fails is kept in build/fuzz.
 check_fuzz() {
   mkdir -p "$scratch/corpus"
-  UBSAN_OPTIONS=halt_on_error=1 "build/fuzz/fuzz/fuzz_$1" -max_total_time=30 -rss_limit_mb=2048 -timeout=10 \
+  UBSAN_OPTIONS=halt_on_error=1 "build/fuzz/fuzz/fuzz_$1" -max_total_time=30 -rss_limit_mb=2048 -malloc_limit_mb=64 -timeout=10 \
     -dict="fuzz/$1.dict" -artifact_prefix=build/fuzz/ -print_final_stats=1 "$scratch/corpus" "fuzz/corpus/$1"
 }
