@@ -152,7 +152,7 @@ void Blocks::expert_feed_forward(const LayerWeights& weights, int64_t hidden, Ac
   const ArrayView shares = rows_of(*space_.expert_shares, used);
   const Activations* x = normalise(weights.feed_forward_norm, feed_forward_readers(weights));
   record(Linear{weights.router.weights, x, logits, epilogue(weights.router)});
-  record(Route{logits, ids, shares, config_.expert_weights_scale});
+  record(Route{logits, ids, shares});
 
   Activations* gated = space_.activations.get({weights.down.weights});
   if (weights.gate_up.size() == 1) {

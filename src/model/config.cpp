@@ -82,8 +82,9 @@ Status read_experts(const Metadata& metadata, Config& config) {
                        " experts (key '" + metadata.key("expert_count") + "')");
   }
   SOFFIT_TRY(const float scale, metadata.number("expert_weights_scale", false, 0.0f));
-  if (scale != 0) config.expert_weights_scale = scale;
-  return {};
+  if (scale == 0 || scale == 1) return {};
+  return unsupported("key '" + metadata.key("expert_weights_scale") + "' is " + std::to_string(scale) +
+                     ": llama.cpp ignores it for this architecture, so what it should do is not known");
 }
 
 Status read_layers(const Metadata& metadata, Config& config, int64_t layers) {

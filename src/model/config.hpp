@@ -33,7 +33,6 @@ struct Config {
   int64_t head_dim = 0;   // of queries, keys and values
   int64_t experts = 0;    // 0: a dense feed-forward part in every layer
   int64_t experts_used = 0;
-  float expert_weights_scale = 1.0f;
   float epsilon = 0;  // of every RMS norm
   float attention_scale = 0;
   float embedding_scale = 1.0f;

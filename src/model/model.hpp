@@ -21,11 +21,15 @@ class Model {
   Backend& backend() const { return backend_; }
   const gguf::File& file() const { return *file_; }
 
-  // Work for one more token of a sequence that holds `depth`: bytes of weights that are read (each matrix once, of
-  // experts those that a token uses, of the embedding table one row), and floating-point operations.
-  uint64_t weight_bytes_per_token() const;
-  uint64_t key_value_bytes_per_token(int64_t depth, DataType type) const;  // keys and values that are read
-  uint64_t flops_per_token(int64_t depth) const;                           // two for each weight and each key element
+  // What a batch of `tokens` reads of the weights, in the file's bytes: each matrix once, of the embedding table a row
+  // for each token, of the experts as many as the tokens can use at most. The output matrix counts only where logits
+  // are wanted.
+  uint64_t weight_bytes(int64_t tokens, int64_t outputs) const;
+  // Keys and values that a token at this position reads, its own included.
+  uint64_t key_value_bytes(int64_t position, DataType type) const;
+  // Floating-point operations of `tokens` that follow on `depth` held ones: two for each weight of a linear layer,
+  // four for each element of a visible key.
+  double flops(int64_t tokens, int64_t outputs, int64_t depth) const;
 
   // Bytes of the weights as the backend holds them, and as the file does.
   uint64_t layout_bytes() const;

@@ -9,8 +9,8 @@
 namespace soffit::model {
 namespace {
 
-// Pieces in which a matrix is repacked: what is resident twice at a time.
-constexpr uint64_t kPieceBytes = 8 << 20;
+// A matrix with more than this part of the file's bytes is repacked in pieces, and a piece is what is resident twice.
+constexpr uint64_t kAtOnceShare = 16, kPieceBytes = 8 << 20;
 
 std::string shape_text(std::span<const int64_t> shape) {
   std::string text = "[";
@@ -87,8 +87,11 @@ Status TensorLoader::write(Weights& weights, size_t part, uint64_t offset, std::
 }
 
 Status TensorLoader::upload(Weights& weights, size_t part, const gguf::Tensor& tensor) {
-  if (weights.layout_name(part) != tensor.format->name) return write(weights, part, 0, tensor.bytes);
+  const bool in_place = weights.layout_name(part) == tensor.format->name;
+  // At once is faster, but holds the file's pages beside the copy.
+  if (!in_place && tensor.bytes.size() > total_ / kAtOnceShare) return write(weights, part, 0, tensor.bytes);
   SOFFIT_CHECK(weights.adopt(part, tensor.bytes, file_));
+  if (!in_place) file_->release(tensor.bytes);
   return advance(tensor.bytes.size());
 }
 

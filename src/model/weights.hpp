@@ -50,7 +50,7 @@ struct ModelWeights {
 struct LoadOptions {
   Layout layout = Layout::automatic;
   // Called now and then with the bytes uploaded so far and those there are. false cancels the loading.
-  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
 
 Result<ModelWeights> load_weights(std::shared_ptr<const gguf::File> file, const Config& config, Backend& backend,

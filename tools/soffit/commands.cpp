@@ -3,6 +3,9 @@
 namespace soffit::tool {
 
 // One a line in both lists, in the order of --help.
+extern const Command kRun;
+extern const Command kBench;
+extern const Command kPerplexity;
 extern const Command kInspect;
 extern const Command kDevices;
 extern const Command kTokenize;
@@ -13,6 +16,9 @@ extern const Command kSynth;
 namespace {
 
 constexpr const Command* kCommands[] = {
+    &kRun,         //
+    &kBench,       //
+    &kPerplexity,  //
     &kInspect,     //
     &kDevices,     //
     &kTokenize,    //

@@ -1,0 +1,114 @@
+#include "model/base_logits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+namespace soffit::model {
+namespace {
+
+constexpr std::string_view kMagic = "_logits_";
+constexpr float kDepth = 16.0f;   // natural logarithms below the largest that are told apart
+constexpr size_t kRowHeader = 4;  // two floats, in 16-bit units
+
+size_t row_length(int64_t vocabulary) { return size_t(vocabulary + 1) / 2 * 2 + kRowHeader; }
+
+void put(std::ofstream& stream, std::span<const std::byte> bytes) {
+  stream.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+}
+
+bool take(std::ifstream& stream, std::span<std::byte> bytes) {
+  stream.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
+  return bool(stream);
+}
+
+Error truncated(const std::filesystem::path& path) { return invalid_file("'" + path.string() + "' ends too early"); }
+
+}  // namespace
+
+Status BaseWriter::check(const char* what) const {
+  if (stream_) return {};
+  return Error{Code::io, "cannot " + std::string(what) + " '" + path_.string() + "'"};
+}
+
+Result<BaseWriter> BaseWriter::create(const std::filesystem::path& path, const BaseHeader& header) {
+  BaseWriter writer;
+  writer.path_ = path;
+  writer.stream_.open(path, std::ios::binary | std::ios::trunc);
+  SOFFIT_CHECK(writer.check("create"));
+  const int32_t numbers[] = {int32_t(header.window), int32_t(header.vocabulary), int32_t(header.chunks)};
+  put(writer.stream_, std::as_bytes(std::span(kMagic)));
+  put(writer.stream_, std::as_bytes(std::span(numbers)));
+  put(writer.stream_, std::as_bytes(std::span(header.tokens)));
+  SOFFIT_CHECK(writer.check("write"));
+  writer.row_.resize(row_length(header.vocabulary));
+  return writer;
+}
+
+Status BaseWriter::add(std::span<const float> logits, const LogSoftmax& log_softmax) {
+  const float least = std::max(*std::ranges::min_element(logits), log_softmax.largest() - kDepth);
+  const float step = (log_softmax.largest() - least) / 65535.0f;
+  const float least_log_probability = float(log_softmax[log_softmax.top()] - double(log_softmax.largest() - least));
+  std::memcpy(row_.data(), &step, sizeof step);
+  std::memcpy(row_.data() + 2, &least_log_probability, sizeof least_log_probability);
+  for (size_t i = 0; i < logits.size(); i++) {
+    const float code = step > 0 ? std::nearbyint((logits[i] - least) / step) : 0.0f;
+    row_[kRowHeader + i] = uint16_t(std::clamp(code, 0.0f, 65535.0f));
+  }
+  put(stream_, std::as_bytes(std::span(row_)));
+  return check("write");
+}
+
+Status BaseWriter::finish() {
+  stream_.close();
+  return check("write");
+}
+
+Result<BaseReader> BaseReader::open(const std::filesystem::path& path) {
+  BaseReader reader;
+  reader.path_ = path;
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  if (!error) reader.stream_.open(path, std::ios::binary);
+  if (error || !reader.stream_) return Error{Code::io, "cannot open '" + path.string() + "'"};
+  char magic[kMagic.size()];
+  uint32_t numbers[3];
+  if (!take(reader.stream_, std::as_writable_bytes(std::span(magic))) ||
+      !take(reader.stream_, std::as_writable_bytes(std::span(numbers))))
+    return truncated(path);
+  if (std::string_view(magic, sizeof magic) != kMagic) {
+    return invalid_file("'" + path.string() + "' is no file of saved logits");
+  }
+  BaseHeader& header = reader.header_;
+  header = {numbers[0], numbers[1], numbers[2], {}};
+  // Each factor is below 2^32, and the file is as long as the tokens at least: nothing is allocated that it lacks.
+  if (header.window < 4 || header.vocabulary < 1 || header.chunks < 1 || header.vocabulary > kMaxVocabulary ||
+      uint64_t(header.window) > size / 4 / uint64_t(header.chunks)) {
+    return invalid_file("'" + path.string() + "' says " + std::to_string(header.chunks) + " windows of " +
+                        std::to_string(header.window) + " tokens and a vocabulary of " +
+                        std::to_string(header.vocabulary) + ", in " + std::to_string(size) + " bytes");
+  }
+  header.tokens.resize(size_t(header.window * header.chunks));
+  if (!take(reader.stream_, std::as_writable_bytes(std::span(header.tokens)))) return truncated(path);
+  reader.row_.resize(row_length(header.vocabulary));
+  return reader;
+}
+
+Result<BaseReader::Comparison> BaseReader::compare(const LogSoftmax& model) {
+  if (!take(stream_, std::as_writable_bytes(std::span(row_)))) return truncated(path_);
+  float step = 0, least = 0;
+  std::memcpy(&step, row_.data(), sizeof step);
+  std::memcpy(&least, row_.data() + 2, sizeof least);
+  const auto codes = std::span(row_).subspan(kRowHeader, size_t(header_.vocabulary));
+  Comparison comparison;
+  for (size_t i = 0; i < codes.size(); i++) {
+    const double base = double(least) + double(step) * codes[i];
+    if (base > -double(kDepth)) comparison.divergence += std::exp(base) * (base - model[i]);
+  }
+  comparison.same_top = size_t(std::ranges::max_element(codes) - codes.begin()) == model.top();
+  return comparison;
+}
+
+}  // namespace soffit::model
