@@ -10,9 +10,9 @@ install_packages() {
     return 0
   fi
   local installed package missing=() as_root=()
-  installed=" $(dpkg-query -W -f='${Status}=${Package}\n' "$@" 2>/dev/null | sed -n 's/^install ok installed=//p' | tr '\n' ' ')"
+  installed=$(dpkg-query -W -f='${Status}=${Package}\n' "$@" 2>/dev/null) || true  # fails when it does not know one
   for package in "$@"; do
-    [[ $installed == *" $package "* ]] || missing+=("$package")
+    [[ $'\n'$installed$'\n' == *$'\n'"install ok installed=$package"$'\n'* ]] || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$(id -u)" -ne 0 ]; then
