@@ -3,6 +3,8 @@
 
 #include <pcre2.h>
 
+#include <algorithm>
+
 #include "text/unicode_additions.hpp"
 #include "text/utf8.hpp"
 

@@ -1,6 +1,7 @@
 // Token strings → ids.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>

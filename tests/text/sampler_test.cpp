@@ -257,9 +257,9 @@ std::vector<float> many_logits(size_t size) {
   return logits;
 }
 
-std::vector<TokenId> sequence(SamplerOptions options, size_t count) {
+std::vector<TokenId> sequence(SamplerOptions options, size_t vocabulary, size_t count) {
   Sampler sampler = make(options);
-  const std::vector<float> logits = many_logits(262144);
+  const std::vector<float> logits = many_logits(vocabulary);
   std::vector<TokenId> ids;
   for (size_t i = 0; i < count; ++i) {
     ids.push_back(*sampler.sample(logits));
@@ -271,10 +271,25 @@ std::vector<TokenId> sequence(SamplerOptions options, size_t count) {
 TEST(Sampler, TheSameSeedGivesTheSameTokens) {
   SamplerOptions options;
   options.seed = 11;
-  const auto first = sequence(options, 20);
-  EXPECT_EQ(sequence(options, 20), first);
+  const auto first = sequence(options, 262144, 20);
+  EXPECT_EQ(sequence(options, 262144, 20), first);
   options.seed = 12;
-  EXPECT_NE(sequence(options, 20), first);
+  EXPECT_NE(sequence(options, 262144, 20), first);
+}
+
+// Drawn by a second sampler in Python: make_sampler_golden.py.
+TEST(Sampler, GoldenSequences) {
+  SamplerOptions options;
+  options.seed = 11;
+  EXPECT_EQ(sequence(options, 1000, 16),
+            (Ids{168, 168, 168, 168, 168, 168, 168, 670, 783, 168, 168, 168, 107, 168, 168, 107}));
+  options.seed = 5, options.repeat_penalty = 1.3f;
+  EXPECT_EQ(sequence(options, 1000, 16),
+            (Ids{168, 168, 786, 731, 248, 475, 52, 991, 369, 107, 831, 783, 481, 238, 364, 646}));
+  options = SamplerOptions();
+  options.seed = 3, options.temperature = 1.5f, options.top_k = 0, options.top_p = 0.9f, options.min_p = 0;
+  EXPECT_EQ(sequence(options, 1000, 16),
+            (Ids{238, 556, 783, 731, 786, 107, 783, 4, 606, 783, 500, 213, 864, 264, 238, 168}));
 }
 
 // What sorting everything and cutting gives, written the obvious way.
