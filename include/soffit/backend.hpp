@@ -164,6 +164,9 @@ struct Shape {
 struct Support {
   std::string kernel;  // empty when unsupported
   std::string reason;
+  // Columns of x that a product rounds to int8 under one scale, largest / 127; 0: x is read as it is. The error bound
+  // follows from it.
+  int activation_block = 0;
   explicit operator bool() const { return !kernel.empty(); }
 };
 
@@ -208,10 +211,16 @@ struct BackendOptions {
   bool exact = false;  // activations are never rounded below fp16
 };
 
+struct InstructionSet {
+  std::string_view name;
+  std::string unavailable;  // why it cannot run here; empty: it can
+};
+
 // The backends built in, best first. `available` says why one cannot run here.
 struct BackendEntry {
   std::string_view name;
   Status (*available)();
+  std::vector<InstructionSet> (*instruction_sets)();  // that kernels exist for, worst first
   Result<std::unique_ptr<Backend>> (*create)(const BackendOptions& options);
 };
 std::span<const BackendEntry> backends();

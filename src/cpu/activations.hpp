@@ -35,5 +35,9 @@ struct alignas(64) FloatBlock {
 static_assert(sizeof(FloatBlock) == 1088);
 
 enum class ActivationForm : uint8_t { int8_32, int8_256, float32 };
+// Columns under one int8 scale; 0: not rounded.
+constexpr int activation_block(ActivationForm form) {
+  return form == ActivationForm::int8_32 ? 32 : form == ActivationForm::int8_256 ? 256 : 0;
+}
 
 }  // namespace soffit::cpu

@@ -11,6 +11,16 @@ namespace soffit::cpu {
 
 Status available() { return {}; }
 
+std::vector<InstructionSet> instruction_sets() {
+  std::vector<InstructionSet> sets;
+  for (const auto& e : isas()) {
+    std::string reason = e.reason;
+    if (e.available && !kernels_for(e.isa)) reason = "this build has no kernels for it";
+    sets.push_back({e.name, std::move(reason)});
+  }
+  return sets;
+}
+
 Result<std::unique_ptr<Backend>> create(const BackendOptions& options) {
   SOFFIT_TRY(const Isa isa, find_isa(options.isa));
   const VectorKernels* kernels = kernels_for(isa);
@@ -43,7 +53,8 @@ Support CpuBackend::supports(OperationKind operation, Format format, const Shape
       const std::string variant = exact_                                               ? "_exact"
                                   : k.tile_bytes && shape.n > kernels_.panel_threshold ? "_panel"
                                                                                        : "";
-      return {name + (k.tile_bytes ? "_x16" : "") + variant, ""};
+      const int block = exact_ ? 0 : activation_block(k.form);
+      return {name + (k.tile_bytes ? "_x16" : "") + variant, "", block};
     }
     default:
       return {std::string(to_string(operation)), ""};

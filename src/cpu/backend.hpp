@@ -9,6 +9,7 @@
 namespace soffit::cpu {
 
 Status available();
+std::vector<InstructionSet> instruction_sets();
 Result<std::unique_ptr<Backend>> create(const BackendOptions& options);
 
 class CpuBackend final : public Backend {

@@ -33,10 +33,11 @@ template <class V>
 }
 
 // e^x within 2 ulp: x = n ln 2 + r, |r| <= ln 2 / 2, Taylor series of degree 7 (its remainder is below 6e-9). Arguments
-// are clamped to [-87, 88], where results are normal numbers.
+// are clamped to [-87, 89]: results are normal numbers up to 2^127.5 and infinity above, and NaN stays NaN (min and max
+// give their second argument when one is NaN).
 template <class V>
 [[gnu::always_inline]] inline typename V::Floats exponential(typename V::Floats x) {
-  x = V::min(V::max(x, V::set(-87.0f)), V::set(88.0f));
+  x = V::min(V::set(89.0f), V::max(V::set(-87.0f), x));
   const auto n = V::round(V::mul(x, V::set(1.44269504f)));
   // ln 2 in two parts: the first has 15 bits, so that n times it is exact.
   auto r = V::fnma(n, V::set(0.693145752f), x);

@@ -93,21 +93,19 @@ std::span<const IsaEntry> isas() {
 }
 
 Result<Isa> find_isa(std::string_view name) {
-  std::string available;
+  std::string available, reason = "is not known";
+  Isa best = Isa::scalar;
   for (const auto& e : isas()) {
-    if (e.name == name) {
-      if (e.available) return e.isa;
-      return unsupported("instruction set '" + std::string(name) + "' is not available: " + e.reason);
+    if (e.available) {
+      if (e.name == name) return e.isa;
+      best = e.isa;
+      available += (available.empty() ? "" : ", ") + std::string(e.name);
+    } else if (e.name == name) {
+      reason = "is not available: " + e.reason;
     }
-    if (e.available) available += (available.empty() ? "" : ", ") + std::string(e.name);
   }
-  if (name == "auto") {
-    Isa best = Isa::scalar;
-    for (const auto& e : isas())
-      if (e.available) best = e.isa;
-    return best;
-  }
-  return unsupported("instruction set '" + std::string(name) + "' is not known; available: " + available);
+  if (name == "auto") return best;
+  return unsupported("instruction set '" + std::string(name) + "' " + reason + "; there is: " + available);
 }
 
 std::string_view to_string(Isa isa) {

@@ -3,24 +3,25 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <string>
 
 namespace soffit::cpu {
 namespace {
 
+// A small file, empty when it cannot be read.
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // One cgroup directory's quota, or 0.
 double quota_of(const std::string& directory) {
-  std::ifstream v2(directory + "/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (v2 >> quota >> period) return quota == "max" || period <= 0 ? 0 : std::atof(quota.c_str()) / period;
-  std::ifstream v1(directory + "/cpu.cfs_quota_us"), v1_period(directory + "/cpu.cfs_period_us");
-  double q = 0;
-  if (v1 >> q && v1_period >> period && q > 0 && period > 0) return q / period;
-  return 0;
+  const std::string v2 = content(directory + "/cpu.max");
+  if (!v2.empty()) return parse_quota_v2(v2);
+  return parse_quota_v1(content(directory + "/cpu.cfs_quota_us"), content(directory + "/cpu.cfs_period_us"));
 }
 
 }  // namespace
@@ -66,10 +67,22 @@ double cgroup_quota() {
   return least;
 }
 
-int default_threads() {
-  int threads = int(allowed_processors().size());
-  if (const double quota = cgroup_quota(); quota > 0) threads = std::min(threads, std::max(1, int(std::floor(quota))));
-  return std::max(1, threads);
+double parse_quota_v2(const std::string& max) {
+  const auto space = max.find(' ');
+  return space == std::string::npos ? 0 : parse_quota_v1(max.substr(0, space), max.substr(space + 1));
 }
+
+// "max" and -1 are no numbers above 0, and neither is what cannot be read.
+double parse_quota_v1(const std::string& quota, const std::string& period) {
+  const double q = std::atof(quota.c_str()), p = std::atof(period.c_str());
+  return q > 0 && p > 0 ? q / p : 0;
+}
+
+int threads_within(int processors, double quota) {
+  const int within = quota > 0 ? std::min(processors, int(std::min(quota, 1e6))) : processors;
+  return std::max(1, within);
+}
+
+int default_threads() { return threads_within(int(allowed_processors().size()), cgroup_quota()); }
 
 }  // namespace soffit::cpu

@@ -165,9 +165,12 @@ struct VectorScalar : VectorCommon {
   static Floats round(const Floats& a) {
     return make<Floats>([&](int i) { return std::nearbyint(a.v[i]); });
   }
-  // a * 2^n for whole n in [-126, 127].
+  // a * 2^n for whole n in [-126, 127], infinite for 128, NaN where a is.
   static Floats scale2(const Floats& a, const Floats& n) {
-    return make<Floats>([&](int i) { return a.v[i] * std::bit_cast<float>(uint32_t(int(n.v[i]) + 127) << 23); });
+    return make<Floats>([&](int i) {
+      if (!(n.v[i] == n.v[i])) return a.v[i];
+      return a.v[i] * std::bit_cast<float>(uint32_t(int(n.v[i]) + 127) << 23);
+    });
   }
   static float sum(const Floats& a) {
     float t[8];

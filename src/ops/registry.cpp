@@ -8,7 +8,7 @@
 namespace soffit {
 
 std::span<const BackendEntry> backends() {
-  static const std::array kList = {BackendEntry{"cpu", cpu::available, cpu::create}};
+  static const std::array kList = {BackendEntry{"cpu", cpu::available, cpu::instruction_sets, cpu::create}};
   return kList;
 }
 

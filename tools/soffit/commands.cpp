@@ -6,6 +6,7 @@ namespace soffit::tool {
 extern const Command kRun;
 extern const Command kBench;
 extern const Command kPerplexity;
+extern const Command kCheck;
 extern const Command kInspect;
 extern const Command kDevices;
 extern const Command kTokenize;
@@ -19,6 +20,7 @@ constexpr const Command* kCommands[] = {
     &kRun,         //
     &kBench,       //
     &kPerplexity,  //
+    &kCheck,       //
     &kInspect,     //
     &kDevices,     //
     &kTokenize,    //

@@ -1,0 +1,104 @@
+// The exact results of a product, from decoded weights and unrounded activations, with their bounds.
+#include <algorithm>
+#include <cmath>
+
+#include "check/decoded.hpp"
+#include "check/linear_case.hpp"
+
+namespace soffit::checker {
+namespace {
+
+// One row of activations as the sums read it.
+struct Row {
+  std::vector<double> x, error, reach;  // reach: |x| + error
+  double activation = 0;                // sum of reach
+};
+
+std::vector<Row> activation_rows(std::span<const float> x, int64_t cols, int activation_block) {
+  std::vector<Row> rows(x.size() / size_t(cols));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Row& row = rows[i];
+    const auto from = x.subspan(i * size_t(cols), size_t(cols));
+    row.x.assign(from.begin(), from.end());
+    row.error.resize(row.x.size());
+    activation_errors(row.x, activation_block, row.error);
+    row.reach.resize(row.x.size());
+    for (size_t k = 0; k < row.x.size(); ++k) {
+      row.reach[k] = std::fabs(row.x[k]) + row.error[k];
+      row.activation += row.reach[k];
+    }
+  }
+  return rows;
+}
+
+ProductSums sums(const DecodedRow& w, double parts, const Row& x) {
+  constexpr size_t kLanes = 4;  // apart, so that the compiler may use vectors
+  double exact[kLanes] = {}, rounding[kLanes] = {}, decode[kLanes] = {}, terms[kLanes] = {};
+  const auto add = [&](size_t k, size_t lane) {
+    const double product = w.weight[k] * x.x[k];
+    exact[lane] += product;
+    decode[lane] += std::fabs(product);
+    rounding[lane] += std::fabs(w.weight[k]) * x.error[k];
+    terms[lane] += w.magnitude[k] * x.reach[k];
+  };
+  const size_t cols = x.x.size();
+  size_t k = 0;
+  for (; k + kLanes <= cols; k += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) add(k + lane, lane);
+  for (; k < cols; ++k) add(k, 0);
+  const auto total = [](const double* v) { return v[0] + v[1] + v[2] + v[3]; };
+  return {total(exact), total(rounding), total(decode), total(terms), x.activation, parts};
+}
+
+}  // namespace
+
+// Results of all parts: (slots, matrix rows).
+std::vector<Value> LinearProblem::products(const std::vector<int>& activation_blocks) const {
+  const int64_t all_rows = matrix_rows();
+  std::vector<Value> values(slots_.size() * size_t(all_rows));
+  std::map<int64_t, std::vector<size_t>> slots_of;  // by expert
+  for (size_t s = 0; s < slots_.size(); ++s) slots_of[slots_[s].expert].push_back(s);
+  int64_t offset = 0;
+  for (size_t p = 0; p < case_.parts.size(); ++p) {
+    const auto& part = case_.parts[p];
+    const auto x = activation_rows(x_, case_.cols, activation_blocks[p]);
+    for (const auto& [expert, slots] : slots_of)
+      for (int64_t r = 0; r < part.rows; ++r) {
+        const DecodedRow w = decode_row(part.format, row(p, expert, r));
+        double parts = 0;
+        for (double m : w.magnitude) parts += m;
+        for (size_t s : slots)
+          values[s * size_t(all_rows) + size_t(offset + r)] =
+              product(part.format, case_.cols, activation_blocks[p], sums(w, parts, x[size_t(slots_[s].x_row)]));
+      }
+    offset += part.rows;
+  }
+  return values;
+}
+
+// `products`: those of one slot.
+Value LinearProblem::finish(std::span<const Value> products, int64_t slot, int64_t result_row) const {
+  const auto linear = [&](int64_t row) {
+    Value v = products[size_t(row)];
+    if (case_.scale != 1) v = scaled(v, case_.scale);
+    if (case_.bias) v = plus(v, bias_[size_t(row)]);
+    return v;
+  };
+  Value v = linear(result_row);
+  if (case_.gate != Activation::none) v = gated(case_.gate, v, linear(result_row + result_rows()));
+  if (case_.residual != Residual::none) v = plus(v, residual_[size_t(slot * result_rows() + result_row)]);
+  return v;
+}
+
+const std::vector<Value>& LinearProblem::expected(const std::vector<int>& activation_blocks) {
+  auto& values = expected_[activation_blocks];
+  if (!values.empty()) return values;
+  const auto all = products(activation_blocks);
+  const auto of_slot = size_t(matrix_rows());
+  for (size_t s = 0; s < slots_.size(); ++s)
+    for (int64_t r = 0; r < result_rows(); ++r)
+      values.push_back(finish(std::span(all).subspan(s * of_slot, of_slot), int64_t(s), r));
+  return values;
+}
+
+}  // namespace soffit::checker
