@@ -61,14 +61,16 @@ DecodedRow decode_row(Format format, std::span<const std::byte> bytes) {
   row.magnitude.resize(cols);
   for (size_t k = 0; k < cols; ++k) row.magnitude[k] = std::fabs(row.weight[k]);
   const Range codes = code_bytes(format);
-  if (codes.end == 0) return row;
-  // With all codes 0 the reference decodes to -minimum.
-  std::vector<std::byte> cleared(bytes.begin(), bytes.end());
-  for (size_t b = 0; b < blocks; ++b)
-    std::memset(cleared.data() + b * f.block_bytes + codes.begin, 0, codes.end - codes.begin);
-  f.decode(cleared.data(), values.data(), blocks);
-  for (size_t k = 0; k < cols; ++k)
-    row.magnitude[k] = std::fabs(row.weight[k] - double(values[k])) + std::fabs(double(values[k]));
+  if (codes.end != 0) {
+    // With all codes 0 the reference decodes to -minimum.
+    std::vector<std::byte> cleared(bytes.begin(), bytes.end());
+    for (size_t b = 0; b < blocks; ++b)
+      std::memset(cleared.data() + b * f.block_bytes + codes.begin, 0, codes.end - codes.begin);
+    f.decode(cleared.data(), values.data(), blocks);
+    for (size_t k = 0; k < cols; ++k)
+      row.magnitude[k] = std::fabs(row.weight[k] - double(values[k])) + std::fabs(double(values[k]));
+  }
+  for (const double m : row.magnitude) row.magnitude_sum += m;
   return row;
 }
 

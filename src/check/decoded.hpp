@@ -22,6 +22,7 @@ struct DecodedRow {
   // |code * scale| + |minimum|, and |weight| where there is no minimum: the two parts are summed apart, so it is their
   // sizes that rounding errors follow.
   std::vector<double> magnitude;
+  double magnitude_sum = 0;
 };
 // `bytes` are those of one row.
 DecodedRow decode_row(Format format, std::span<const std::byte> bytes);

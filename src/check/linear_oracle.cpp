@@ -1,53 +1,17 @@
 // The exact results of a product, from decoded weights and unrounded activations, with their bounds.
 #include <algorithm>
-#include <cmath>
 
-#include "check/decoded.hpp"
 #include "check/linear_case.hpp"
+#include "check/product.hpp"
 
 namespace soffit::checker {
 namespace {
 
-// One row of activations as the sums read it.
-struct Row {
-  std::vector<double> x, error, reach;  // reach: |x| + error
-  double activation = 0;                // sum of reach
-};
-
-std::vector<Row> activation_rows(std::span<const float> x, int64_t cols, int activation_block) {
-  std::vector<Row> rows(x.size() / size_t(cols));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    Row& row = rows[i];
-    const auto from = x.subspan(i * size_t(cols), size_t(cols));
-    row.x.assign(from.begin(), from.end());
-    row.error.resize(row.x.size());
-    activation_errors(row.x, activation_block, row.error);
-    row.reach.resize(row.x.size());
-    for (size_t k = 0; k < row.x.size(); ++k) {
-      row.reach[k] = std::fabs(row.x[k]) + row.error[k];
-      row.activation += row.reach[k];
-    }
-  }
+std::vector<ActivationRow> activation_rows(std::span<const float> x, int64_t cols, int activation_block) {
+  std::vector<ActivationRow> rows;
+  for (size_t at = 0; at < x.size(); at += size_t(cols))
+    rows.emplace_back(x.subspan(at, size_t(cols)), activation_block);
   return rows;
-}
-
-ProductSums sums(const DecodedRow& w, double parts, const Row& x) {
-  constexpr size_t kLanes = 4;  // apart, so that the compiler may use vectors
-  double exact[kLanes] = {}, rounding[kLanes] = {}, decode[kLanes] = {}, terms[kLanes] = {};
-  const auto add = [&](size_t k, size_t lane) {
-    const double product = w.weight[k] * x.x[k];
-    exact[lane] += product;
-    decode[lane] += std::fabs(product);
-    rounding[lane] += std::fabs(w.weight[k]) * x.error[k];
-    terms[lane] += w.magnitude[k] * x.reach[k];
-  };
-  const size_t cols = x.x.size();
-  size_t k = 0;
-  for (; k + kLanes <= cols; k += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) add(k + lane, lane);
-  for (; k < cols; ++k) add(k, 0);
-  const auto total = [](const double* v) { return v[0] + v[1] + v[2] + v[3]; };
-  return {total(exact), total(rounding), total(decode), total(terms), x.activation, parts};
 }
 
 }  // namespace
@@ -65,11 +29,9 @@ std::vector<Value> LinearProblem::products(const std::vector<int>& activation_bl
     for (const auto& [expert, slots] : slots_of)
       for (int64_t r = 0; r < part.rows; ++r) {
         const DecodedRow w = decode_row(part.format, row(p, expert, r));
-        double parts = 0;
-        for (double m : w.magnitude) parts += m;
         for (size_t s : slots)
           values[s * size_t(all_rows) + size_t(offset + r)] =
-              product(part.format, case_.cols, activation_blocks[p], sums(w, parts, x[size_t(slots_[s].x_row)]));
+              product(part.format, activation_blocks[p], w, x[size_t(slots_[s].x_row)]);
       }
     offset += part.rows;
   }

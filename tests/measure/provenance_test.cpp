@@ -9,7 +9,7 @@
 
 #include "core/sha256.hpp"
 #include "measure/system.hpp"
-#include "provenance_json.hpp"
+#include "provenance.hpp"
 
 namespace soffit::measure {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* kHash = "[0-9a-f]{64}";
 
 Json of_this_program() {
   const auto backend = create_backend("cpu", {});
-  return tool::provenance_json(**backend);
+  return tool::provenance(**backend);
 }
 
 void each_text(const Json& value, const std::function<void(const std::string&)>& f) {

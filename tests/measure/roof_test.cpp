@@ -11,7 +11,9 @@ namespace soffit::measure {
 namespace {
 
 std::unique_ptr<Backend> cpu(int threads) {
-  auto backend = create_backend("cpu", {.threads = threads});
+  BackendOptions options;
+  options.threads = threads;
+  auto backend = create_backend("cpu", options);
   EXPECT_TRUE(backend) << backend.error().message;
   return *std::move(backend);
 }

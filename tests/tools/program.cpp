@@ -37,11 +37,13 @@ struct Pipe {
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   signal(SIGINT, SIG_DFL), signal(SIGPIPE, SIG_DFL);
-  execv(SOFFIT_PROGRAM, argv.data());
+  execv(options.program.empty() ? SOFFIT_PROGRAM : options.program.c_str(), argv.data());
   _exit(127);
 }
 
 }  // namespace
+
+std::string program_path() { return SOFFIT_PROGRAM; }
 
 Outcome run_program(const std::vector<std::string>& arguments, const RunOptions& options) {
   Pipe in, out, err;

@@ -18,7 +18,11 @@ struct RunOptions {
   std::string out_path = {};  // stdout goes to this file, such as /dev/full, instead of Outcome::out
   bool close_reader = false;  // the reader of stdout goes away before the program writes
   std::vector<std::pair<std::string, std::string>> environment = {};  // added to the test's own
+  std::string program = {};                                           // another program than the one built
 };
+
+// Where the built program is.
+std::string program_path();
 
 // `arguments` without the program's name. Ends with a failed assertion of gtest if the program cannot be started.
 Outcome run_program(const std::vector<std::string>& arguments, const RunOptions& options = {});

@@ -12,6 +12,7 @@
 #include "measurements.hpp"
 #include "model/session.hpp"
 #include "model_setup.hpp"
+#include "provenance.hpp"
 #include "table.hpp"
 
 namespace soffit::tool {

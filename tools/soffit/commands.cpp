@@ -9,6 +9,7 @@ extern const Command kPerplexity;
 extern const Command kCheck;
 extern const Command kInspect;
 extern const Command kDevices;
+extern const Command kKernels;
 extern const Command kTokenize;
 extern const Command kDetokenize;
 extern const Command kQuantize;
@@ -23,6 +24,7 @@ constexpr const Command* kCommands[] = {
     &kCheck,       //
     &kInspect,     //
     &kDevices,     //
+    &kKernels,     //
     &kTokenize,    //
     &kDetokenize,  //
     &kQuantize,    //

@@ -6,8 +6,6 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "cpu/isa.hpp"
-#include "cpu/kernel_table.hpp"
 #include "cpu/topology.hpp"
 #include "measure/system.hpp"
 #include "options.hpp"
@@ -34,12 +32,7 @@ Json formats_of(const Backend& backend) {
 }
 
 Json cpu_members(const Backend& backend) {
-  Json isas = Json::array(), caches = Json::array();
-  for (const cpu::IsaEntry& isa : cpu::isas()) {
-    const bool built = cpu::kernels_for(isa.isa) != nullptr;
-    const std::string reason = built || !isa.available ? isa.reason : "this build has no kernels for it";
-    isas.push_back({{"name", isa.name}, {"available", isa.available && built}, {"reason", reason}});
-  }
+  Json caches = Json::array();
   for (const measure::Cache& cache : measure::caches()) {
     caches.push_back({{"level", cache.level},
                       {"type", cache.type},
@@ -50,16 +43,10 @@ Json cpu_members(const Backend& backend) {
   const auto processors = cpu::allowed_processors();
   const double quota = cpu::cgroup_quota();
   const auto memory = measure::memory_state();
-  return {{"name", measure::cpu_name()},
-          {"isa", backend.isa()},
-          {"isas", isas},
-          {"processors", measure::ranges(processors)},
-          {"processor_count", processors.size()},
-          {"processor_quota", quota > 0 ? Json(quota) : Json()},
-          {"threads", backend.threads()},
-          {"caches", caches},
-          {"memory_bytes", memory.total},
-          {"available_memory_bytes", memory.available},
+  return {{"name", measure::cpu_name()},          {"processors", measure::ranges(processors)},
+          {"processor_count", processors.size()}, {"processor_quota", quota > 0 ? Json(quota) : Json()},
+          {"threads", backend.threads()},         {"caches", caches},
+          {"memory_bytes", memory.total},         {"available_memory_bytes", memory.available},
           {"pages", measure::page_sizes()}};
 }
 
@@ -80,6 +67,11 @@ Json describe(std::string_view name) {
     return row;
   }
   row["available"] = true;
+  row["isa"] = (*backend)->isa();
+  row["isas"] = Json::array();
+  for (const InstructionSet& set : entry->instruction_sets()) {
+    row["isas"].push_back({{"name", set.name}, {"available", set.unavailable.empty()}, {"reason", set.unavailable}});
+  }
   if (name == "cpu") row.update(cpu_members(**backend));
   row["formats"] = formats_of(**backend);
   return row;

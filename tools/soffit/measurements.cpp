@@ -33,6 +33,4 @@ Roofs measured_roofs(const model::Model& model, bool exact) {
   return roofs;
 }
 
-Json provenance(const Backend&) { return {}; }
-
 }  // namespace soffit::tool

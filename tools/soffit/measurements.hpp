@@ -1,5 +1,4 @@
-// What a report of a whole model sets its figures against: the machine's measured roofs, and where the program comes
-// from.
+// What a report of a whole model sets its figures against: the machine's measured roofs.
 #pragma once
 
 #include <optional>
@@ -16,8 +15,6 @@ struct Roofs {
 
 // Takes less than a second. Empty where nothing here can measure the backend; what depends on it is null then.
 Roofs measured_roofs(const model::Model& model, bool exact);
-// null until the build records it.
-Json provenance(const Backend& backend);
 
 // null for what is not known.
 inline Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }

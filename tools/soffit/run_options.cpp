@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "provenance.hpp"
+
 namespace soffit::tool {
 
 void add_run_options(CLI::App& app, RunOptions& options) {

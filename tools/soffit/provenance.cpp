@@ -1,4 +1,4 @@
-#include "provenance_json.hpp"
+#include "provenance.hpp"
 
 #include "measure/provenance.hpp"
 
@@ -17,7 +17,7 @@ Json hashes(const std::vector<measure::FileHash>& files) {
 
 }  // namespace
 
-Json provenance_json(const Backend& backend) {
+Json provenance(const Backend& backend) {
   const measure::Provenance p = measure::provenance(measure::build_stamp(), backend);
   return {{"version", p.build.version},
           {"commit", text_or_null(p.build.commit)},

@@ -7,6 +7,6 @@
 namespace soffit::tool {
 
 // Of this program, as it runs on the backend now. What the system does not say is null.
-Json provenance_json(const Backend& backend);
+Json provenance(const Backend& backend);
 
 }  // namespace soffit::tool
