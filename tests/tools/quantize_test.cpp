@@ -58,6 +58,17 @@ TEST_F(QuantizeCommand, IntoTheSameFormatCopiesTheFile) {
   EXPECT_EQ(read_bytes(in_), read_bytes(out_));
 }
 
+TEST_F(QuantizeCommand, WritesFilesThatInspectFindsNoFaultIn) {
+  for (const char* format : {"tq1_0", "mxfp4", "q3_k"}) {
+    ASSERT_EQ(run_program({"quantize", in_, out_, format}).exit_code, 0);
+    const Outcome run = run_program({"inspect", out_, "--check", "--output", "json"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const json content = json::parse(run.out);
+    EXPECT_EQ(content.at("faults"), json::array());
+    EXPECT_EQ(content.at("formats").size(), 2u);  // and f32 for vectors
+  }
+}
+
 TEST_F(QuantizeCommand, SaysWhereAnotherFormatStandsIn) {
   const auto writer = gguf::Writer::create(in_);
   ASSERT_TRUE(writer);
@@ -110,6 +121,19 @@ TEST(SynthCommand, TheSeedIsAnOption) {
   EXPECT_THAT(run.err, HasSubstr("random weights in the shapes of tiny Llama 3, iq4_xs, seed 2"));
   EXPECT_EQ(read_bytes(a), read_bytes(b));
   EXPECT_NE(read_bytes(a), read_bytes(c));
+}
+
+TEST(SynthCommand, WritesFilesThatInspectFindsNoFaultIn) {
+  TemporaryDirectory folder;
+  for (const char* shape : {"qwen3-tiny", "qwen3moe-tiny", "llama-tiny"}) {
+    for (const char* mix : {"q8_0", "q6_k", "q4_k_m", "ud-q4_k_xl", "iq4_xs", "tq1_0", "tq2_0"}) {
+      const std::string out = folder / "out.gguf";
+      ASSERT_EQ(run_program({"synth", shape, mix, out}).exit_code, 0);
+      const Outcome run = run_program({"inspect", out, "--check", "--output", "json"});
+      EXPECT_EQ(run.exit_code, 0) << shape << " " << mix << ": " << run.err;
+      EXPECT_EQ(json::parse(run.out).at("faults"), json::array());
+    }
+  }
 }
 
 TEST(SynthCommand, WrongUsageListsWhatThereIs) {
