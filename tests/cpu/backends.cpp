@@ -1,27 +1,16 @@
 #include "backends.hpp"
 
-#include <algorithm>
-
 namespace soffit::test {
-namespace {
 
-const BackendEntry& cpu() {
-  const auto list = backends();
-  return *std::ranges::find(list, "cpu", &BackendEntry::name);
+std::vector<Arm> usable_arms() {
+  std::vector<Arm> arms;
+  for (const auto& entry : backends())
+    if (entry.name == "cpu")
+      for (const auto& set : entry.instruction_sets())
+        if (set.unavailable.empty())
+          for (bool exact : {false, true}) arms.push_back({std::string(set.name), exact});
+  return arms;
 }
-
-std::vector<Arm> arms(bool all) {
-  std::vector<Arm> list;
-  for (const auto& set : cpu().instruction_sets())
-    if (all || set.unavailable.empty())
-      for (bool exact : {false, true}) list.push_back({std::string(set.name), exact});
-  return list;
-}
-
-}  // namespace
-
-std::vector<Arm> all_arms() { return arms(true); }
-std::vector<Arm> usable_arms() { return arms(false); }
 
 std::string arm_name(const testing::TestParamInfo<Arm>& param) {
   return param.param.isa + (param.param.exact ? "_exact" : "");
@@ -42,8 +31,6 @@ std::unique_ptr<Backend> make_backend(const Arm& arm, int threads) {
 }
 
 void EachArm::SetUp() {
-  for (const auto& set : cpu().instruction_sets())
-    if (set.name == GetParam().isa && !set.unavailable.empty()) GTEST_SKIP() << set.name << ": " << set.unavailable;
   backend_ = make_backend(GetParam());
   ASSERT_TRUE(backend_);
 }

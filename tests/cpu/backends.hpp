@@ -17,22 +17,20 @@ struct Arm {
 };
 inline void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.isa << (arm.exact ? ", exact" : ""); }
 
-// Every instruction set that kernels exist for, whether or not this machine has it.
-std::vector<Arm> all_arms();
-// Those that can run here.
+// Each instruction set that can run here; isa_test.cpp says which cannot, and why.
 std::vector<Arm> usable_arms();
 std::string arm_name(const testing::TestParamInfo<Arm>& param);
 
 std::unique_ptr<Backend> make_backend(const Arm& arm, int threads = 2);
 
-// A test of one instruction set by name, skipped with the reason where this machine lacks it.
+// A test of one instruction set by name.
 class EachArm : public testing::TestWithParam<Arm> {
  protected:
   void SetUp() override;
   std::unique_ptr<Backend> backend_;
 };
 #define SOFFIT_FOR_EACH_ARM(Suite) \
-  INSTANTIATE_TEST_SUITE_P(Cpu, Suite, testing::ValuesIn(::soffit::test::all_arms()), ::soffit::test::arm_name)
+  INSTANTIATE_TEST_SUITE_P(Cpu, Suite, testing::ValuesIn(::soffit::test::usable_arms()), ::soffit::test::arm_name)
 
 std::vector<Format> all_kernel_formats();
 

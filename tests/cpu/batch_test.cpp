@@ -18,21 +18,22 @@ SOFFIT_FOR_EACH_ARM(Batch);
 // design.md promises n <= 16; the CPU keeps it for every n.
 TEST_P(Batch, ColumnsEqualSingleCallsBitForBit) {
   constexpr int64_t kRows = 40;
+  const auto backend = make_backend(GetParam(), 1);
   for (Format format : all_kernel_formats()) {
     const int64_t cols = info(format).block_elements == 256 ? 512 : 544;
     const Matrix matrix = Matrix::random(format, kRows, cols, 7);
     for (Layout layout : {Layout::automatic, Layout::file}) {
-      const auto weights = matrix.upload(*backend_, layout);
+      const auto weights = matrix.upload(*backend, layout);
       const auto x = random_x(130 * cols, 8);
       std::vector<float> single;
       for (int64_t i = 0; i < 130; ++i) {
-        const auto y = multiply(*backend_, *weights, {x.begin() + i * cols, x.begin() + (i + 1) * cols});
+        const auto y = multiply(*backend, *weights, {x.begin() + i * cols, x.begin() + (i + 1) * cols});
         single.insert(single.end(), y.begin(), y.end());
       }
       std::vector<int64_t> counts = {63, 64, 65, 129, 130};
       for (int64_t n = 2; n <= 40; ++n) counts.push_back(n);
       for (int64_t n : counts) {
-        const auto y = multiply(*backend_, *weights, {x.begin(), x.begin() + n * cols});
+        const auto y = multiply(*backend, *weights, {x.begin(), x.begin() + n * cols});
         for (int64_t i = 0; i < n; ++i)
           ASSERT_TRUE(same_bits(&y[size_t(i * kRows)], &single[size_t(i * kRows)], kRows))
               << info(format).name << ", " << weights->layout_name(0) << ", n " << n << ", column " << i;
@@ -55,12 +56,9 @@ TEST_P(Batch, LayoutsAgreeBitForBit) {
 // Everything a model does, with experts, for a team of any size.
 std::vector<float> small_graph(Backend& backend, Format format) {
   constexpr int64_t kN = 9, kCols = 512, kHeads = 4, kDim = 32, kExperts = 6, kUsed = 2;
-  // Plain rows are used in place: the matrices stay as long as their weights.
-  const Matrix qkv_matrix = Matrix::random(format, 3 * kHeads * kDim, kCols, 1);
-  const Matrix router_matrix = Matrix::random(Format::f32, kExperts, kCols, 2);
-  const Matrix experts_matrix = Matrix::random(format, kCols, kCols, 3, kExperts);
-  const auto qkv = qkv_matrix.upload(backend), router = router_matrix.upload(backend),
-             experts = experts_matrix.upload(backend);
+  const auto qkv = Matrix::random(format, 3 * kHeads * kDim, kCols, 1).upload(backend);
+  const auto router = Matrix::random(Format::f32, kExperts, kCols, 2).upload(backend);
+  const auto experts = Matrix::random(format, kCols, kCols, 3, kExperts).upload(backend);
   const Array x = make_array(backend, kN, kCols, random_x(kN * kCols, 4));
   const Array weight = make_array(backend, 1, kCols, random_x(kCols, 5));
   const Array heads = make_array(backend, kN, 3 * kHeads * kDim), attended = make_array(backend, kN, kHeads * kDim);

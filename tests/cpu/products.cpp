@@ -44,7 +44,8 @@ Matrix Matrix::random(Format format, int64_t rows, int64_t cols, uint64_t seed, 
 std::unique_ptr<Weights> Matrix::upload(Backend& backend, Layout layout) const {
   const MatrixDescription parts[] = {description};
   auto weights = expect_value(backend.new_weights(parts, layout));
-  EXPECT_TRUE(weights->adopt(0, bytes, nullptr));
+  const auto owned = std::make_shared<std::vector<std::byte>>(bytes);
+  EXPECT_TRUE(weights->adopt(0, *owned, owned));
   EXPECT_TRUE(weights->finish());
   return weights;
 }
