@@ -54,21 +54,27 @@ Result<Bytes> CpuRoof::memory(const Weights& weights, size_t part, int64_t exper
 
 double CpuRoof::peak_gflops(Arithmetic arithmetic, double seconds) {
   const PeakLoop& peak = loop(arithmetic);
-  // Every member runs until its own time is over; their rates add up. The clock is asked between pieces that are long
-  // against asking.
+  // The clock is asked between pieces that are long against asking.
   constexpr int64_t kPiece = 20000;
   team_.run([&](int member) {
-    double operations = 0, now = now_seconds();
-    const double start = now;
-    do {
-      operations += peak.run(kPiece);
-      now = now_seconds();
-    } while (now - start < seconds);
-    slots_[size_t(member)].value = operations / (now - start) / 1e9;
+    Slot& slot = slots_[size_t(member)];
+    slot.operations = 0;
+    team_.barrier();
+    slot.begin = slot.end = now_seconds();
+    while (slot.end - slot.begin < seconds) {
+      slot.operations += peak.run(kPiece);
+      slot.end = now_seconds();
+    }
   });
-  double sum = 0;
-  for (const Slot& slot : slots_) sum += slot.value;
-  return sum;
+  // From the first start to the last end: a member that had to wait for a processor slows the whole, as it does in a
+  // kernel.
+  double operations = 0, begin = slots_.front().begin, end = slots_.front().end;
+  for (const Slot& slot : slots_) {
+    operations += slot.operations;
+    begin = std::min(begin, slot.begin);
+    end = std::max(end, slot.end);
+  }
+  return operations / (end - begin) / 1e9;
 }
 
 }  // namespace soffit::measure

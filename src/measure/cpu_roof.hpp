@@ -24,8 +24,8 @@ class CpuRoof final : public Roof {
   }
 
   struct alignas(64) Slot {
-    double value = 0;
-    uint64_t words = 0;  // what a reader has read: kept, so that no read can be left out
+    double operations = 0, begin = 0, end = 0;  // of a peak
+    uint64_t words = 0;                         // what a reader has read: kept, so that no read can be left out
   };
 
   cpu::Team& team_;

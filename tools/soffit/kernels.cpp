@@ -66,7 +66,7 @@ Result<std::vector<Format>> parse_formats(std::string_view text) {
 class Kernels {
  public:
   Kernels(const KernelsOptions& options, Backend& backend, measure::Roof& roof)
-      : options_(options), backend_(backend), roof_(roof), provenance_(provenance(backend)) {}
+      : options_(options), backend_(backend), roof_(roof) {}
 
   Status run(std::span<const Format> formats) {
     for (const Format format : formats) {
@@ -83,7 +83,8 @@ class Kernels {
     SOFFIT_TRY(const uint64_t bytes, matrix_bytes(matrix));
     SOFFIT_TRY(const measure::Rotation rotation,
                measure::plan_rotation(uint64_t(options_.rotate), bytes, measure::memory_state().available));
-    if (!rotation.shortfall.empty()) warn(fmt::format("{}: {}", name(format), rotation.shortfall));
+    shortfall_told_ = !rotation.shortfall.empty();
+    if (shortfall_told_) warn(fmt::format("{}: {}", name(format), rotation.shortfall));
     const bool in_place = options_.layout == "file" || options_.common.no_repack;
     SOFFIT_TRY(const auto weights,
                measure::RotatingWeights::create(backend_, matrix, in_place ? Layout::file : Layout::automatic, rotation,
@@ -110,6 +111,10 @@ class Kernels {
     const std::string_view format = name(c.matrix.format);
     note(fmt::format("{}, n = {}: {:.3f} of the {} roof", format, c.n, f.roof_fraction,
                      f.memory_bound ? "read" : "arithmetic"));
+    if (int64_t(f.rotated_bytes) < options_.rotate / 10 * 9 && !shortfall_told_) {
+      warn(fmt::format("{}, n = {}: operations that read {} B each go through {} MB of weights, not {} MB", format, c.n,
+                       f.file_bytes, f.rotated_bytes / 1'000'000, options_.rotate / 1'000'000));
+    }
     if (!f.checked) {
       faulty_ = true;
       warn(fmt::format("{}, n = {}: wrong results: error / bound = {}", format, c.n, f.error_over_bound));
@@ -151,7 +156,7 @@ class Kernels {
                      {"checked", f.checked},
                      {"rotated_bytes", f.rotated_bytes},
                      {"operations_together", f.operations},
-                     {"provenance", provenance_}});
+                     {"provenance", provenance(backend_)}});
   }
 
   // Shows progress as long as it lives, and stops the work when interrupted.
@@ -174,10 +179,9 @@ class Kernels {
   const KernelsOptions& options_;
   Backend& backend_;
   measure::Roof& roof_;
-  const Json provenance_;
   InterruptGuard guard_;
   std::vector<Json> rows_;
-  bool faulty_ = false;
+  bool faulty_ = false, shortfall_told_ = false;
 };
 
 std::string show_microseconds(const Json& seconds) { return fmt::format("{:.1f}", seconds.get<double>() * 1e6); }
