@@ -39,10 +39,12 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return state_.index() == 0; }
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
-  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  // By value, so that what a temporary gives outlives it: for (auto& x : *f()).
+  T operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
-  const Error& error() const { return std::get<1>(state_); }
+  const Error& error() const& { return std::get<1>(state_); }
+  Error error() && { return std::get<1>(std::move(state_)); }
 
  private:
   std::variant<T, Error> state_;
@@ -55,7 +57,8 @@ class [[nodiscard]] Result<void> {
   Result(Error error) : error_(std::move(error)) {}
 
   explicit operator bool() const { return !error_.has_value(); }
-  const Error& error() const { return *error_; }
+  const Error& error() const& { return *error_; }
+  Error error() && { return *std::move(error_); }
 
  private:
   std::optional<Error> error_;
