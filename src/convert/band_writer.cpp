@@ -10,7 +10,7 @@ constexpr size_t kCopyBytes = 1 << 22;  // between two calls of the progress fun
 
 }  // namespace
 
-BandWriter::BandWriter(gguf::Writer& writer, std::unique_ptr<cpu::Team> team, uint64_t total, Progress progress)
+BandWriter::BandWriter(gguf::Writer& writer, std::unique_ptr<Team> team, uint64_t total, Progress progress)
     : writer_(&writer),
       team_(std::move(team)),
       batch_(uint64_t(team_->size()) * kBandsPerThread),
@@ -18,8 +18,8 @@ BandWriter::BandWriter(gguf::Writer& writer, std::unique_ptr<cpu::Team> team, ui
       progress_(std::move(progress)) {}
 
 Result<BandWriter> BandWriter::create(gguf::Writer& writer, int threads, uint64_t total, Progress progress) {
-  SOFFIT_TRY(auto executor, cpu::own_threads(threads));
-  return BandWriter(writer, std::make_unique<cpu::Team>(std::move(executor)), total, std::move(progress));
+  SOFFIT_TRY(auto executor, own_threads(threads));
+  return BandWriter(writer, std::make_unique<Team>(std::move(executor)), total, std::move(progress));
 }
 
 Status BandWriter::copy(std::span<const std::byte> bytes) {

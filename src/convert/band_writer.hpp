@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "cpu/threads.hpp"
+#include "core/threads.hpp"
 #include "soffit/gguf.hpp"
 #include "soffit/status.hpp"
 
@@ -57,12 +57,12 @@ class BandWriter {
   Status flush() { return write_pending(); }
 
  private:
-  BandWriter(gguf::Writer& writer, std::unique_ptr<cpu::Team> team, uint64_t total, Progress progress);
+  BandWriter(gguf::Writer& writer, std::unique_ptr<Team> team, uint64_t total, Progress progress);
   Status write_pending();
   Status write_out(std::span<const std::byte> bytes);
 
   gguf::Writer* writer_;
-  std::unique_ptr<cpu::Team> team_;
+  std::unique_ptr<Team> team_;
   uint64_t batch_;  // bands
   std::vector<std::byte> buffers_[2];
   int current_ = 0;

@@ -4,7 +4,7 @@
 #include "cpu/plan.hpp"
 #include "cpu/prepared.hpp"
 #include "cpu/state.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "cpu/weights.hpp"
 
 namespace soffit::cpu {

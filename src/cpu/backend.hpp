@@ -3,7 +3,7 @@
 
 #include "cpu/kernels.hpp"
 #include "cpu/memory.hpp"
-#include "cpu/threads.hpp"
+#include "core/threads.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit::cpu {

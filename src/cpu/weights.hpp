@@ -6,10 +6,10 @@
 
 #include <vector>
 
+#include "core/threads.hpp"
 #include "cpu/kernels.hpp"
 #include "cpu/memory.hpp"
 #include "cpu/packing.hpp"
-#include "cpu/threads.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit::cpu {

@@ -28,7 +28,7 @@ class CpuRoof final : public Roof {
     uint64_t words = 0;                         // what a reader has read: kept, so that no read can be left out
   };
 
-  cpu::Team& team_;
+  Team& team_;
   const PeakLoops& peaks_;
   std::span<const Reader> readers_ = widest_readers();
   std::vector<std::string_view> names_;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/sha256.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "measure/system.hpp"
 
 namespace soffit::measure {
@@ -54,7 +54,7 @@ Provenance provenance(const BuildStamp& build, const Backend& backend) {
   p.cpu = cpu_name();
   p.isa = std::string(backend.isa());
   p.threads = backend.threads();
-  p.affinity = ranges(cpu::allowed_processors());
+  p.affinity = ranges(allowed_processors());
   p.pages = page_sizes();
   p.load = load_averages();
   p.device = p.cpu;

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "core/concat.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 
 namespace soffit::measure {
 namespace {
@@ -142,7 +142,7 @@ MemoryState memory_state() {
 
 std::vector<Cache> caches() {
   std::vector<Cache> list;
-  const std::string cpu = concat("/sys/devices/system/cpu/cpu", cpu::allowed_processors().front(), "/cache/index");
+  const std::string cpu = concat("/sys/devices/system/cpu/cpu", allowed_processors().front(), "/cache/index");
   for (int i = 0;; ++i) {
     const std::string directory = cpu + std::to_string(i);
     const std::string level = first_line(directory + "/level");

@@ -16,7 +16,7 @@ using checker::Verdict;
 
 // How many cases fail, at most one: the suite stops there.
 int failures(const cpu::VectorKernels& kernels, bool exact, Format format, OperationKind operation) {
-  cpu::CpuBackend backend(kernels, std::make_unique<cpu::Team>(*cpu::own_threads(1)), exact);
+  cpu::CpuBackend backend(kernels, std::make_unique<Team>(*own_threads(1)), exact);
   Backend* list[] = {&backend};
   checker::SuiteOptions options;
   options.formats = {format}, options.operations = {operation}, options.quick = true;

@@ -6,7 +6,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "measure/system.hpp"
 #include "options.hpp"
 #include "soffit/operation.hpp"
@@ -40,8 +40,8 @@ Json cpu_members(const Backend& backend) {
                       {"line_bytes", cache.line},
                       {"shared_with", cache.shared_with}});
   }
-  const auto processors = cpu::allowed_processors();
-  const double quota = cpu::cgroup_quota();
+  const auto processors = allowed_processors();
+  const double quota = cgroup_quota();
   const auto memory = measure::memory_state();
   return {{"name", measure::cpu_name()},          {"processors", measure::ranges(processors)},
           {"processor_count", processors.size()}, {"processor_quota", quota > 0 ? Json(quota) : Json()},

@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "json_printer.hpp"
 #include "metadata_text.hpp"
 #include "options.hpp"
@@ -191,7 +191,7 @@ int inspect(const InspectOptions& options) {
   if (!file) return fail(file.error());
   std::optional<TensorCheck> check;
   if (options.check) {
-    const int threads = options.common.threads ? options.common.threads : cpu::default_threads();
+    const int threads = options.common.threads ? options.common.threads : default_threads();
     check = check_tensors(**file, threads);
     for (const gguf::Tensor* tensor : check->unchecked) {
       warn(

@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "convert/quantise.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -51,7 +51,7 @@ Result<convert::QuantiseOptions> parse(const Options& options) {
     SOFFIT_TRY(convert::Override override, parse_override(text));
     parsed.overrides.push_back(std::move(override));
   }
-  parsed.threads = options.common.threads > 0 ? options.common.threads : cpu::default_threads();
+  parsed.threads = options.common.threads > 0 ? options.common.threads : default_threads();
   return parsed;
 }
 

@@ -8,7 +8,7 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -36,7 +36,7 @@ int synthesise(const Options& options) {
   const InterruptGuard guard;
   synth::SynthOptions synth_options;
   synth_options.seed = options.common.seed.value_or(synth_options.seed);
-  synth_options.threads = options.common.threads > 0 ? options.common.threads : cpu::default_threads();
+  synth_options.threads = options.common.threads > 0 ? options.common.threads : default_threads();
   const auto start = std::chrono::steady_clock::now();
   const auto report = [&] {
     ProgressLine line(fmt::format("writing {}", printable(options.out)));

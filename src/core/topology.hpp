@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace soffit::cpu {
+namespace soffit {
 
 // The processors of the affinity mask, ascending.
 std::vector<int> allowed_processors();
@@ -20,4 +20,4 @@ int threads_within(int processors, double quota);
 // Threads to use by default: at least 1, at most the allowed processors and the quota rounded down.
 int default_threads();
 
-}  // namespace soffit::cpu
+}  // namespace soffit

@@ -8,7 +8,7 @@
 
 #include "soffit/backend.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 
 // `threads - 1` threads are started; the caller of run() is member 0. They are not pinned: the system may move them
 // within the process's affinity mask.
@@ -37,4 +37,4 @@ class Team {
   alignas(64) std::atomic<uint32_t> phase_{0};
 };
 
-}  // namespace soffit::cpu
+}  // namespace soffit

@@ -1,4 +1,4 @@
-#include "cpu/topology.hpp"
+#include "core/topology.hpp"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace soffit::cpu {
+namespace soffit {
 namespace {
 
 // A small file, empty when it cannot be read.
@@ -85,4 +85,4 @@ int threads_within(int processors, double quota) {
 
 int default_threads() { return threads_within(int(allowed_processors().size()), cgroup_quota()); }
 
-}  // namespace soffit::cpu
+}  // namespace soffit

@@ -1,4 +1,4 @@
-#include "cpu/threads.hpp"
+#include "core/threads.hpp"
 
 #include <string>
 #include <system_error>
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace soffit::cpu {
+namespace soffit {
 namespace {
 
 inline void pause() {
@@ -115,4 +115,4 @@ void Team::barrier() {
   }
 }
 
-}  // namespace soffit::cpu
+}  // namespace soffit
