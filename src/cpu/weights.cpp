@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "soffit/format.hpp"
 
@@ -59,8 +58,7 @@ void CpuWeights::pack_rows(Part& part, const uint8_t* from, int64_t expert, int6
     bool all = true;
     for (int64_t i = 0; i < 16 * blocks && all; ++i) all = p.packable(from + i * p.block_bytes);
     if (!all) {
-      static std::mutex mutex;  // rare, and several threads pack
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(raw_mutex_);
       part.raw.resize(size_t(part.row_tiles() * part.matrix.experts));
       part.raw[size_t(expert * part.row_tiles() + row / 16)] = true;
       if (from != to) std::memcpy(to, from, size_t(16 * stride));

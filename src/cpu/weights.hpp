@@ -4,6 +4,7 @@
 // into tiles when they are used.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "core/threads.hpp"
@@ -70,6 +71,7 @@ class CpuWeights final : public Weights {
   std::vector<MatrixDescription> descriptions_;
   std::vector<Part> parts_;
   bool finished_ = false;
+  std::mutex raw_mutex_;  // of Part::raw while several threads pack
 };
 
 }  // namespace soffit::cpu
