@@ -18,8 +18,9 @@
 // 3. fp32 arithmetic. Whatever the order of summation, a result of N terms is a sum of terms each of which went through
 //    at most N - 1 additions and P products, every one with a relative error of at most u. So with T = sum of |term|
 //      F = gamma(N - 1 + P) T,   gamma(n) = n u / (1 - n u)    (Higham, Accuracy and Stability, section 3.1)
-//    int8:  integer sums of a group of columns are exact (|sum| < 2^24), so a term is a group's sum or minimum times
-//           scales: N = groups (twice with minima) + blocks of 256 columns, that are scaled once more; P = 3.
+//    int8:  integer sums of a group of columns are exact (|sum| < 2^24), or those of a tile, rounded once, so a term is a
+//           group's sum or minimum times scales: N = groups (twice with minima) + blocks of 256 columns, that are
+//           scaled once more; P = 3.
 //    fp32:  N = columns + groups (twice with minima), P = 3.
 //    |term| summed is at most  T = sum |part| (|x| + e)  over both parts of each weight.
 //    Results below 2^-126 round to multiples of 2^-149:  plus N 2^-149 max(1, sum (|x| + e), sum |part|).

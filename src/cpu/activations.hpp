@@ -23,9 +23,11 @@ struct alignas(64) QuantisedBlock {
   // (eight).
   int32_t start[16];
   int32_t start256;  // minus the sum of all q
-  int32_t unused[7];
+  // The sums over 32 and 16 columns as 32 * high + low and 16 * high + low, for products with minima in int8.
+  int8_t high32[8], low32[8], high16[16], low16[16];
+  int32_t unused[11];
 };
-static_assert(sizeof(QuantisedBlock) == 512);
+static_assert(sizeof(QuantisedBlock) == 576);
 
 // 256 columns of one row, not rounded.
 struct alignas(64) FloatBlock {

@@ -51,7 +51,7 @@ Support CpuBackend::supports(OperationKind operation, Format format, const Shape
       if (!k.run) return {"", "no kernel for format " + std::string(info(format).name)};
       if (operation == OperationKind::get_rows) return {name, ""};
       const std::string variant = exact_                                               ? "_exact"
-                                  : k.tile_bytes && shape.n > kernels_.panel_threshold ? "_panel"
+                                  : k.tile_bytes && shape.n > kColumnsTokens ? "_panel"
                                                                                        : "";
       const int block = exact_ ? 0 : activation_block(k.form);
       return {name + (k.tile_bytes ? "_x16" : "") + variant, "", block};

@@ -83,26 +83,31 @@ void quantise_block(const float* x, ActivationForm form, QuantisedBlock& block) 
     quantise_range<V>(x, 256, block.q, block.scale[0]);
     std::fill(block.scale + 1, block.scale + 8, block.scale[0]);
   }
+  // Loops of one statement over all groups, which compilers turn into vectors.
   const bool of_32 = form == ActivationForm::int8_32;
-  int32_t all = 0;
-  for (int j = 0; j < 8; ++j) {
-    int32_t both = 0;
-    for (int h = 0; h < 2; ++h) {
-      int32_t sum = 0;
-      for (int i = 0; i < 16; ++i) sum += block.q[32 * j + 16 * h + i];
-      block.sum16[2 * j + h] = float(sum);
-      if (!of_32) block.start[2 * j + h] = -32 * sum;
-      both += sum;
-    }
-    if (of_32) {
-      block.start[j] = -8 * both;
-      block.start[8 + j] = -16 * both;
-    }
-    block.sum32[j] = of_32 ? block.scale[j] * float(both) : float(both);
-    block.start128[j] = -128 * both;
-    all += both;
+  int32_t sum16[16], sum32[8], all = 0;
+  for (int j = 0; j < 16; ++j) {
+    int32_t sum = 0;
+    for (int i = 0; i < 16; ++i) sum += block.q[16 * j + i];
+    sum16[j] = sum;
   }
+  for (int j = 0; j < 8; ++j) sum32[j] = sum16[2 * j] + sum16[2 * j + 1];
+  for (int j = 0; j < 8; ++j) all += sum32[j];
   block.start256 = -all;
+  for (int j = 0; j < 16; ++j) block.sum16[j] = float(sum16[j]);
+  for (int j = 0; j < 16; ++j) block.high16[j] = int8_t((sum16[j] + 8) >> 4);
+  for (int j = 0; j < 16; ++j) block.low16[j] = int8_t(sum16[j] - ((sum16[j] + 8) >> 4) * 16);
+  for (int j = 0; j < 8; ++j) block.start128[j] = -128 * sum32[j];
+  for (int j = 0; j < 8; ++j) block.high32[j] = int8_t((sum32[j] + 16) >> 5);
+  for (int j = 0; j < 8; ++j) block.low32[j] = int8_t(sum32[j] - ((sum32[j] + 16) >> 5) * 32);
+  if (of_32) {
+    for (int j = 0; j < 8; ++j) block.sum32[j] = block.scale[j] * float(sum32[j]);
+    for (int j = 0; j < 8; ++j) block.start[j] = -8 * sum32[j];
+    for (int j = 0; j < 8; ++j) block.start[8 + j] = -16 * sum32[j];
+  } else {
+    for (int j = 0; j < 8; ++j) block.sum32[j] = float(sum32[j]);
+    for (int j = 0; j < 16; ++j) block.start[j] = -32 * sum16[j];
+  }
   std::memset(block.unused, 0, sizeof block.unused);
 }
 

@@ -56,6 +56,7 @@ std::vector<IsaEntry> detect() {
                                       {"AVX512VL", bit(seven.b, 31)},
                                       {"AVX512_VNNI", bit(seven.c, 11)},
                                       {"AVX512_VBMI", bit(seven.c, 1)},
+                                      {"GFNI", bit(seven.c, 8)},
                                       {"the system's support for 512-bit registers", zmm}});
   const std::string arm = "not an Arm processor";
   return {{Isa::scalar, "scalar", true, ""},

@@ -27,6 +27,8 @@ struct LinearJob {
   int64_t n = 0;                     // tokens
   uint8_t* scratch = nullptr;        // kLinearScratch bytes, 64-byte aligned, of this thread alone
 };
+// Up to so many tokens tiles are decoded once for a few of them; beyond, through a panel that all use.
+inline constexpr int64_t kColumnsTokens = 16;
 inline constexpr int64_t kPanelTokens = 512;  // tokens that a prefill panel is used for
 inline constexpr size_t kLinearScratch = 64 * 1024 + kPanelTokens * 32 * sizeof(float);
 
@@ -45,9 +47,6 @@ struct VectorKernels {
 
   // One row of `cols` floats to blocks; block b at to[b * stride]. Columns past the end become zero.
   void (*quantise)(const float* x, int64_t cols, ActivationForm form, void* to, int64_t stride) = nullptr;
-  // Largest number of tokens for which a linear kernel reads each weight once per group of columns rather than through
-  // a panel.
-  int64_t panel_threshold = 8;
 
   double (*sum_squares)(const float* x, int64_t n) = nullptr;
   // y = residual + x * factor * weight; residual may be null.

@@ -1,13 +1,16 @@
 // Matrix times vectors over tiles, for any tile type and instruction set. Compiled once per instruction set.
 //
-// int8 arithmetic. With p_g the exact integer sum of code * q over group g (bias corrected), S_g its scale, M_g its
-// minimum:
-//   256 form:  acc = fma(a, scale_x, acc) per tile,  a = sum over g of  fma(p_g, S_g, a), then fnma(M_g, sum(q), a)
-//   32 form:   acc = fma(p, S * scale_x, acc), then fnma(M, scale_x * sum(q), acc)
-// in this order whatever the number of tokens, so that a column of a batch equals the single call bit for bit.
+// int8 arithmetic. With p_g the exact integer sum of code * q over group g (bias corrected), s_g its integer scale, m_g
+// its minimum and sum_g the sum of its q:
+//   256 form:  columns: a = fl(sum over g of p_g s_g) * d,  a = fnma(fl(sum over g of m_g sum_g), dmin, a)  per tile;
+//              panel:   a = sum over g of  fma(p_g, fl(s_g d), a), then fnma(fl(m_g dmin), sum_g, a);
+//              acc = fma(a, scale_x, acc) per tile.
+//   32 form:   acc = fma(p, fl(d scale_x), acc), then fnma(m, scale_x * sum(q), acc)
+// in this order whatever the number of tokens, so that up to kColumnsTokens a column of a batch equals the single call
+// bit for bit. Integer sums over a tile are below 2^28.
 //
 // Error against exact weights and exact x, per row: |x - scale q| <= scale / 2 gives  sum |w| scale_x / 2;  the fp32
-// part adds at most (terms + 3) * 2^-24 relative to the sum of absolute values: see tests/cpu/bounds.hpp, which derives
+// part adds at most (terms + 3) * 2^-24 relative to the sum of absolute values: see src/check/bounds.hpp, which derives
 // and checks it.
 #pragma once
 
@@ -48,8 +51,170 @@ template <class V, class Tile, class Partial>
   }
 }
 
+// Scales and minima of all groups as floats.
 struct GroupScales {
   alignas(64) float scale[16][16], minimum[16][16];
+};
+template <class V, class Tile>
+[[gnu::always_inline]] inline void group_scales(const uint8_t* tile, GroupScales& s) {
+  const auto factor = Tile::template factor<V>(tile);
+  if constexpr (kGroups<Tile> == 1) {
+    V::store(s.scale[0], factor);
+    if constexpr (Tile::kMinimum) V::store(s.minimum[0], Tile::template minimum_factor<V>(tile));
+  } else {
+    const auto header = Tile::template header<V>(tile);
+    unroll<kGroups<Tile>>([&](auto g) {
+      constexpr int kGroup = decltype(g)::value;
+      V::store(s.scale[kGroup], V::mul(factor, V::to_float(Tile::template scale<V, kGroup>(header))));
+    });
+    if constexpr (Tile::kMinimum) {
+      const auto minimum = Tile::template minimum_factor<V>(tile);
+      unroll<kGroups<Tile>>([&](auto g) {
+        constexpr int kGroup = decltype(g)::value;
+        const auto bytes = Tile::template minimum<V, kGroup / 4>(header);
+        V::store(s.minimum[kGroup], V::mul(minimum, V::to_float(V::template byte<kGroup % 4>(bytes))));
+      });
+    }
+  }
+}
+
+// One tile against kTokens tokens. Steps are a list of calls of always_inline functions on one object: g++ keeps its
+// members in registers, which it does not do with what nested lambdas capture.
+template <class V, class Tile, int kTokens>
+struct TileProduct {
+  using Ints = typename V::Ints;
+  static constexpr bool kOneGroup = kGroups<Tile> == 1, kUnrolled = kTokens <= V::kUnrolledTokens;
+  static constexpr bool kRaw = [] {
+    if constexpr (HasRaw<Tile>) return V::kRawCodes && kTokens <= 2;
+    return false;
+  }();
+  // A group's sum is one for each class of raw codes, or, where a group is one long chain of additions, for each of
+  // several that run side by side.
+  static constexpr int kClasses = [] {
+    if constexpr (kRaw) return Tile::kRawClasses;
+    return Tile::kGroupColumns == 256 && kTokens <= 2 ? 4 / kTokens : 1;
+  }();
+  static constexpr int kLines = (Tile::kBytes + kVectorBytes - 1) / kVectorBytes;
+
+  const uint8_t* tile;
+  const QuantisedBlock* const* x;
+  int first;  // the tile's first group inside the 256 columns of x
+  typename V::template Partial<Tile::kMaxCode> part[kTokens][kClasses];
+  Ints sum[kTokens];
+  Ints scales[kOneGroup || kUnrolled ? 1 : kGroups<Tile>];
+
+  [[gnu::always_inline]] void start_sums(int group) {
+    for (int t = 0; t < kTokens; ++t) {
+      start_group<V, Tile>(part[t][0], *x[t], group);
+      for (int c = 1; c < kClasses; ++c) part[t][c].clear();
+    }
+  }
+  template <int... C>
+  [[gnu::always_inline]] Ints total(int t, std::integer_sequence<int, C...>) {
+    auto all = part[t][0].total();
+    ((all = V::add(all, shifted_back<C + 1>(part[t][C + 1].total()))), ...);
+    return all;
+  }
+  template <int kClass>
+  [[gnu::always_inline]] static Ints shifted_back(Ints p) {
+    if constexpr (kRaw) return V::template shift_right_signed<Tile::raw_shift(kClass)>(p);
+    return p;
+  }
+  [[gnu::always_inline]] Ints total(int t) { return total(t, std::make_integer_sequence<int, kClasses - 1>()); }
+
+  template <int S>
+  [[gnu::always_inline]] typename V::Bytes codes(int chunk) const {
+    if constexpr (kRaw)
+      return Tile::template raw<V, S>(tile, chunk);
+    else
+      return Tile::template codes<V, S>(tile, chunk);
+  }
+  // Step S of a chunk. kChunk: the chunk where the tile is unrolled, else -1.
+  template <int S, int kChunk, class Header>
+  [[gnu::always_inline]] void step(int chunk, const Header& header) {
+    constexpr int kInGroup = S % kGroupSteps<Tile>, kGroup = S / kGroupSteps<Tile>;
+    const int group = chunk * kGroupsInChunk<Tile> + kGroup;
+    // Spread over the steps: a burst of prefetches waits for line buffers.
+    constexpr int kSteps = Tile::kChunks * Tile::kChunkSteps;
+    const int done = chunk * Tile::kChunkSteps + S;
+    for (int line = done * kLines / kSteps, end = (done + 1) * kLines / kSteps; line < end; ++line)
+      V::prefetch(tile + line * kVectorBytes, kPrefetchBytes);
+    if constexpr (!kOneGroup && kInGroup == 0) start_sums(group);
+    const auto bytes = codes<S>(chunk);
+    const int64_t column = 32 * first + (chunk * Tile::kChunkSteps + S) * 4;
+    for (int t = 0; t < kTokens; ++t) part[t][S % kClasses].step(bytes, x[t]->q + column);
+    if constexpr (!kOneGroup && kInGroup == kGroupSteps<Tile> - 1) {
+      if constexpr (kChunk >= 0) {
+        const auto scale = Tile::template scale<V, kChunk * kGroupsInChunk<Tile> + kGroup>(header);
+        for (int t = 0; t < kTokens; ++t) sum[t] = V::multiply_add(total(t), scale, sum[t]);
+      } else {
+        for (int t = 0; t < kTokens; ++t) sum[t] = V::multiply_add(total(t), scales[group], sum[t]);
+      }
+    }
+  }
+  template <int kChunk, class Header, int... S>
+  [[gnu::always_inline]] void chunk(int chunk, const Header& header, std::integer_sequence<int, S...>) {
+    (step<S, kChunk>(chunk, header), ...);
+  }
+  template <class Header, int... C>
+  [[gnu::always_inline]] void all_chunks(const Header& header, std::integer_sequence<int, C...>) {
+    (chunk<C>(C, header, std::make_integer_sequence<int, Tile::kChunkSteps>()), ...);
+  }
+  template <class Header>
+  [[gnu::always_inline]] void all_chunks(const Header& header) {
+    if constexpr (kUnrolled)
+      all_chunks(header, std::make_integer_sequence<int, Tile::kChunks>());
+    else
+      for (int c = 0; c < Tile::kChunks; ++c)
+        chunk<-1>(c, header, std::make_integer_sequence<int, Tile::kChunkSteps>());
+  }
+  template <class Header, int... G>
+  [[gnu::always_inline]] void load_scales(const Header& header, std::integer_sequence<int, G...>) {
+    ((scales[G] = Tile::template scale<V, G>(header)), ...);
+  }
+  // The integer sums of minima times sums of q, to sum[].
+  template <class Header, int... I>
+  [[gnu::always_inline]] void sum_minima(const Header& header, std::integer_sequence<int, I...>) {
+    constexpr bool k16 = Tile::kGroupColumns == 16;
+    for (int t = 0; t < kTokens; ++t) {
+      typename V::template Partial<63> high, low;
+      high.clear();
+      low.clear();
+      (high.step(Tile::template minimum<V, I>(header), (k16 ? x[t]->high16 : x[t]->high32) + 4 * I), ...);
+      (low.step(Tile::template minimum<V, I>(header), (k16 ? x[t]->low16 : x[t]->low32) + 4 * I), ...);
+      sum[t] = V::add(V::template shift_left < k16 ? 4 : 5 > (high.total()), low.total());
+    }
+  }
+
+  [[gnu::always_inline]] void add_to(typename V::Floats* acc) {
+    const auto factor = Tile::template factor<V>(tile);
+    if constexpr (kOneGroup) {
+      start_sums(first);
+      all_chunks(nullptr);
+      for (int t = 0; t < kTokens; ++t) {
+        const auto p = V::to_float(total(t)), scale_x = V::set(x[t]->scale[first]);
+        if constexpr (Tile::kForm == ActivationForm::int8_32)
+          acc[t] = V::fma(p, V::mul(factor, scale_x), acc[t]);
+        else
+          acc[t] = V::fma(V::mul(p, factor), scale_x, acc[t]);
+        if constexpr (Tile::kMinimum)
+          acc[t] = V::fnma(Tile::template minimum_factor<V>(tile), V::set(x[t]->sum32[first]), acc[t]);
+      }
+    } else {
+      const auto header = Tile::template header<V>(tile);
+      if constexpr (!kUnrolled) load_scales(header, std::make_integer_sequence<int, kGroups<Tile>>());
+      for (int t = 0; t < kTokens; ++t) sum[t] = V::ints(0);
+      all_chunks(header);
+      typename V::Floats a[kTokens];
+      for (int t = 0; t < kTokens; ++t) a[t] = V::mul(V::to_float(sum[t]), factor);
+      if constexpr (Tile::kMinimum) {
+        sum_minima(header, std::make_integer_sequence<int, kGroups<Tile> / 4>());
+        const auto minimum = Tile::template minimum_factor<V>(tile);
+        for (int t = 0; t < kTokens; ++t) a[t] = V::fnma(V::to_float(sum[t]), minimum, a[t]);
+      }
+      for (int t = 0; t < kTokens; ++t) acc[t] = V::fma(a[t], V::set(x[t]->scale[0]), acc[t]);
+    }
+  }
 };
 
 // Adds one group's product to `a`, the accumulator of the tile (256 form) or of the row (32 form).
@@ -64,54 +229,6 @@ template <class V, class Tile>
     a = V::fma(p, scale, a);
   if constexpr (Tile::kMinimum)
     a = V::fnma(minimum, V::set(Tile::kGroupColumns == 16 ? x.sum16[group] : x.sum32[group]), a);
-}
-
-// One tile against kTokens tokens. `first` is the tile's first group inside the 256 columns of x.
-template <class V, class Tile, int kTokens>
-[[gnu::always_inline]] inline void add_tile(const uint8_t* tile, const QuantisedBlock* const* x, int first,
-                                            typename V::Floats* acc) {
-  using Partial = typename V::template Partial<Tile::kMaxCode>;
-  GroupScales s;
-  Tile::template scales<V>(tile, s.scale, s.minimum);
-  typename V::Floats a[kTokens];
-  constexpr bool kDirect = Tile::kForm == ActivationForm::int8_32;
-  for (int t = 0; t < kTokens; ++t) a[t] = kDirect ? acc[t] : V::set(0.0f);
-
-  // A group of 256 columns is one long chain of additions; with few tokens it is cut into several that run side by
-  // side.
-  constexpr int kChains = Tile::kGroupColumns != 256 || kTokens > 2 ? 1 : 4 / kTokens;
-  Partial p[kTokens][kChains];
-  if constexpr (Tile::kGroupColumns == 256)
-    for (int t = 0; t < kTokens; ++t)
-      for (int c = 0; c < kChains; ++c) c == 0 ? start_group<V, Tile>(p[t][c], *x[t], 0) : p[t][c].clear();
-  for (int chunk = 0; chunk < Tile::kChunks; ++chunk) {
-    constexpr int kChunkBytes = Tile::kBytes / Tile::kChunks;
-    for (int line = 0; line < kChunkBytes + kVectorBytes - 1; line += kVectorBytes)
-      V::prefetch(tile + chunk * kChunkBytes + line, kPrefetchBytes);
-    const int64_t column = 32 * first + int64_t(chunk) * Tile::kChunkSteps * 4;
-    unroll<kGroupsInChunk<Tile>>([&](auto half) {
-      const int group = chunk * kGroupsInChunk<Tile> + decltype(half)::value;
-      if constexpr (Tile::kGroupColumns != 256)
-        for (int t = 0; t < kTokens; ++t) start_group<V, Tile>(p[t][0], *x[t], first + group);
-      unroll<kGroupSteps<Tile>>([&](auto i) {
-        constexpr int kStep = decltype(half)::value * kGroupSteps<Tile> + decltype(i)::value;
-        const auto codes = Tile::template codes<V, kStep>(tile, chunk);
-        for (int t = 0; t < kTokens; ++t) p[t][kStep % kChains].step(codes, x[t]->q + column + 4 * kStep);
-      });
-      if constexpr (Tile::kGroupColumns != 256) {
-        const auto scale = V::load_floats(s.scale[group]), minimum = V::load_floats(s.minimum[group]);
-        for (int t = 0; t < kTokens; ++t)
-          add_group<V, Tile>(p[t][0].total(), scale, minimum, *x[t], first + group, a[t]);
-      }
-    });
-  }
-  if constexpr (Tile::kGroupColumns == 256)
-    for (int t = 0; t < kTokens; ++t) {
-      auto sum = p[t][0].total();
-      for (int c = 1; c < kChains; ++c) sum = V::add(sum, p[t][c].total());
-      a[t] = V::fma(V::to_float(sum), V::load_floats(s.scale[0]), a[t]);
-    }
-  for (int t = 0; t < kTokens; ++t) acc[t] = kDirect ? a[t] : V::fma(a[t], V::set(x[t]->scale[0]), acc[t]);
 }
 
 inline int64_t index_or(const int32_t* index, int64_t i) { return index ? index[i] : i; }
@@ -150,7 +267,11 @@ template <class V, class Tile, int kTokens>
       const QuantisedBlock* at[kTokens];
       for (int t = 0; t < kTokens; ++t) at[t] = first[t] + b * job.x_rows;
       const int64_t tiles = Tile::kColumns == kBlockColumns ? 1 : tiles_in_block<Tile>(job.cols, b);
-      for (int64_t i = 0; i < tiles; ++i, tile += Tile::kBytes) add_tile<V, Tile, kTokens>(tile, at, int(i), acc);
+      for (int64_t i = 0; i < tiles; ++i, tile += Tile::kBytes) {
+        TileProduct<V, Tile, kTokens> product;
+        product.tile = tile, product.x = at, product.first = int(i);
+        product.add_to(acc);
+      }
     }
     for (int t = 0; t < kTokens; ++t) store_rows<V>(y[t] + row, acc[t], job.rows - row);
   }
@@ -170,7 +291,7 @@ struct Panel {
       for (int line = 0; line < Tile::kBytes + kVectorBytes - 1; line += kVectorBytes)
         V::prefetch(tile + line, kPrefetchBytes);
       GroupScales s;
-      Tile::template scales<V>(tile, s.scale, s.minimum);
+      group_scales<V, Tile>(tile, s);
       const int group0 = int(i) * kGroups<Tile>;
       for (int g = 0; g < kGroups<Tile>; ++g) {
         std::memcpy(scale[group0 + g][r], s.scale[g], 64);
@@ -271,7 +392,7 @@ void run_panel(const LinearJob& job) {
 
 template <class V, class Tile>
 void run_linear(const LinearJob& job) {
-  if (job.n > V::kColumns) return run_panel<V, Tile>(job);
+  if (job.n > kColumnsTokens) return run_panel<V, Tile>(job);
   int64_t t = 0;
   if constexpr (V::kColumns >= 8)
     for (; t + 8 <= job.n; t += 8) run_columns<V, Tile, 8>(job, t);

@@ -28,7 +28,7 @@ void run_exact_columns(const LinearJob& job, int64_t token) {
       const int64_t tiles = Tile::kColumns == kBlockColumns ? 1 : tiles_in_block<Tile>(job.cols, b);
       for (int64_t i = 0; i < tiles; ++i, tile += Tile::kBytes) {
         GroupScales s;
-        Tile::template scales<V>(tile, s.scale, s.minimum);
+        group_scales<V, Tile>(tile, s);
         const auto finish = [&](int group) {
           for (int t = 0; t < kTokens; ++t) {
             const FloatBlock& xb = first[t][b * job.x_rows];

@@ -27,7 +27,6 @@ VectorKernels make_kernels(Isa isa) {
   k.isa = isa;
   k.linear = linear_kernel<V>;
   k.quantise = quantise<V>;
-  k.panel_threshold = V::kColumns;
   k.sum_squares = sum_squares<V>;
   k.normalise = normalise<V>;
   k.gate = gate<V>;

@@ -11,7 +11,8 @@ namespace soffit::cpu {
 
 struct VectorAvx2 : VectorCommon {
   static constexpr const char* kName = "avx2";
-  static constexpr bool kSignedCodes = true;
+  static constexpr bool kSignedCodes = true, kRawCodes = false;
+  static constexpr int kUnrolledTokens = 1;
   static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4;
 
   struct Bytes {
@@ -36,6 +37,18 @@ struct VectorAvx2 : VectorCommon {
     return {_mm256_and_si256(x.a, mask), _mm256_and_si256(x.b, mask)};
   }
   static Bytes or_(Bytes x, Bytes y) { return {_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)}; }
+  template <int kMask>
+  static Bytes merge(Bytes x, Bytes high) {
+    return or_(and_<kMask>(x), high);
+  }
+  template <int kFrom, int kTo, int kCount>
+  static Bytes move_bits(Bytes x) {
+    constexpr int kMask = ((1 << kCount) - 1) << kTo;
+    if constexpr (kFrom >= kTo)
+      return and_<kMask>(shr<kFrom - kTo>(x));
+    else
+      return and_<kMask>(shl<kTo - kFrom>(x));
+  }
   template <int N>
   static Bytes shr(Bytes x) {
     return {_mm256_srli_epi16(x.a, N), _mm256_srli_epi16(x.b, N)};
@@ -46,7 +59,8 @@ struct VectorAvx2 : VectorCommon {
   }
   static Bytes lookup(Bytes index, const uint8_t* table) {
     const __m256i t = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
-    return {_mm256_shuffle_epi8(t, index.a), _mm256_shuffle_epi8(t, index.b)};
+    const Bytes low = and_<15>(index);
+    return {_mm256_shuffle_epi8(t, low.a), _mm256_shuffle_epi8(t, low.b)};
   }
   // A table of 64 bytes by the low six bits.
   static __m256i lookup64(__m256i index, const uint8_t* table) {
@@ -92,6 +106,9 @@ struct VectorAvx2 : VectorCommon {
     return {_mm256_cvtepu16_epi32(eight16(p)), _mm256_cvtepu16_epi32(eight16(p + 16))};
   }
   static Ints add(Ints x, Ints y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+  static Ints multiply_add(Ints x, Ints y, Ints z) {
+    return add({_mm256_mullo_epi32(x.a, y.a), _mm256_mullo_epi32(x.b, y.b)}, z);
+  }
   static Ints and_ints(Ints x, int mask) {
     return {_mm256_and_si256(x.a, _mm256_set1_epi32(mask)), _mm256_and_si256(x.b, _mm256_set1_epi32(mask))};
   }
@@ -228,10 +245,11 @@ struct VectorAvx2 : VectorCommon {
       return {a, b};
     }
   };
-  // Inlined by force: g++ takes a function that only prefetches for one without effect and drops calls to it.
+  // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those
+  // together, and takes a function that only prefetches for one without effect and drops calls to it.
   [[gnu::always_inline]] static void prefetch(const uint8_t* p, int near) {
-    _mm_prefetch(reinterpret_cast<const char*>(p + near), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(p + 4 * near), _MM_HINT_T1);
+    __asm__ volatile("prefetcht0 %0" : : "m"(p[near]));
+    __asm__ volatile("prefetcht1 %0" : : "m"(p[4 * near]));
   }
 };
 

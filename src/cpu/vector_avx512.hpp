@@ -1,4 +1,4 @@
-// AVX-512 (F, BW, DQ, VL, VNNI, VBMI): one register holds 16 rows.
+// AVX-512 (F, BW, DQ, VL, VNNI, VBMI, GFNI): one register holds 16 rows.
 #pragma once
 
 #include <immintrin.h>
@@ -11,7 +11,8 @@ namespace soffit::cpu {
 
 struct VectorAvx512 : VectorCommon {
   static constexpr const char* kName = "avx512";
-  static constexpr bool kSignedCodes = false;
+  static constexpr bool kSignedCodes = false, kRawCodes = true;
+  static constexpr int kUnrolledTokens = 8;
   static constexpr int kColumns = 8, kPanelTiles = 2, kPanelColumns = 6;
 
   struct FourBytes {
@@ -30,6 +31,24 @@ struct VectorAvx512 : VectorCommon {
     return _mm512_and_si512(a, _mm512_set1_epi8(char(kMask)));
   }
   static Bytes or_(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
+  template <int kMask>
+  static Bytes merge(Bytes a, Bytes high) {
+    return _mm512_ternarylogic_epi64(a, _mm512_set1_epi8(char(kMask)), high, 0xEA);
+  }
+  template <int kFrom, int kTo, int kCount>
+  static Bytes move_bits(Bytes a) {
+    if constexpr (kFrom == kTo) {
+      return and_<((1 << kCount) - 1) << kTo>(a);
+    } else {
+      // Bit i of a result is the parity of the byte and byte 7 - i of the matrix.
+      constexpr uint64_t kMatrix = [] {
+        uint64_t m = 0;
+        for (int i = 0; i < kCount; ++i) m |= uint64_t(1) << (kFrom + i) << 8 * (7 - (kTo + i));
+        return m;
+      }();
+      return _mm512_gf2p8affine_epi64_epi8(a, _mm512_set1_epi64(int64_t(kMatrix)), 0);
+    }
+  }
   template <int N>
   static Bytes shr(Bytes a) {
     if constexpr (N == 0) return a;
@@ -41,17 +60,25 @@ struct VectorAvx512 : VectorCommon {
     return _mm512_slli_epi16(a, N);
   }
   static Bytes lookup(Bytes index, const uint8_t* table) {
-    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table))), index);
+    // The table four times, so that bits 4 and 5 of an index do not matter; vpermb does not look at 6 and 7.
+    return _mm512_permutexvar_epi8(index,
+                                   _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table))));
   }
-  // Digit S of the five in each byte (see ternary_code); vpermb looks at the low six bits of its index alone.
+  // Digit S of the five in each byte (see ternary_code), at bit 2 S, the fifth at bit 0; vpermb looks at the low six
+  // bits of its index alone.
   template <int S>
-  static Bytes digit(Bytes a) {
+  static Bytes raw_digit(Bytes a) {
     if constexpr (S == 4) return _mm512_permutexvar_epi8(a, load(kTernary.last));
     const __m512i upper = _mm512_set1_epi8(char(0xC0));
     __m512i u = _mm512_permutexvar_epi8(a, load(kTernary.small));
     u = _mm512_mask_permutexvar_epi8(u, _mm512_cmpge_epu8_mask(a, upper), a, load(kTernary.large));
-    if constexpr (S == 3) return and_<3>(shr<6>(_mm512_xor_si512(u, a)));
-    return and_<3>(shr<2 * S>(u));
+    if constexpr (S == 3) return _mm512_ternarylogic_epi64(u, a, upper, 0x28);  // (u ^ a) & upper
+    return and_<(3 << 2 * S)>(u);
+  }
+  template <int S>
+  static Bytes digit(Bytes a) {
+    if constexpr (S == 4) return raw_digit<S>(a);
+    return shr<2 * S>(raw_digit<S>(a));
   }
 
   template <int J>
@@ -69,6 +96,11 @@ struct VectorAvx512 : VectorCommon {
     return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
   }
   static Ints add(Ints a, Ints b) { return {_mm512_add_epi32(a.v, b.v)}; }
+  static Ints multiply_add(Ints a, Ints b, Ints c) { return {_mm512_add_epi32(_mm512_mullo_epi32(a.v, b.v), c.v)}; }
+  template <int N>
+  static Ints shift_right_signed(Ints a) {
+    return {_mm512_srai_epi32(a.v, N)};
+  }
   static Ints and_ints(Ints a, int mask) { return {_mm512_and_si512(a.v, _mm512_set1_epi32(mask))}; }
   template <int N>
   static Ints shift_right(Ints a) {
@@ -132,17 +164,19 @@ struct VectorAvx512 : VectorCommon {
     void divide_start() {
       sum = _mm512_srai_epi32(sum, N);
     }
-    // By hand: g++ 12 wraps the intrinsic in register moves.
+    // By hand: g++ 12 wraps the intrinsic in register moves. Volatile, like the prefetches, to keep them apart.
     void step(Bytes codes, const int8_t* q) {
-      __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(codes), "m"(*reinterpret_cast<const FourBytes*>(q)));
+      __asm__ volatile("vpdpbusd %2%{1to16%}, %1, %0"
+                       : "+v"(sum)
+                       : "v"(codes), "m"(*reinterpret_cast<const FourBytes*>(q)));
     }
     Ints total() const { return {sum}; }
   };
-  // The line at `near` bytes ahead into L1, the one four times as far into L2.
-  // Inlined by force: g++ takes a function that only prefetches for one without effect and drops calls to it.
+  // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those
+  // together, and takes a function that only prefetches for one without effect and drops calls to it.
   [[gnu::always_inline]] static void prefetch(const uint8_t* p, int near) {
-    _mm_prefetch(reinterpret_cast<const char*>(p + near), _MM_HINT_T0);
-    _mm_prefetch(reinterpret_cast<const char*>(p + 4 * near), _MM_HINT_T1);
+    __asm__ volatile("prefetcht0 %0" : : "m"(p[near]));
+    __asm__ volatile("prefetcht1 %0" : : "m"(p[4 * near]));
   }
 };
 

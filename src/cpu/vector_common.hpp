@@ -4,9 +4,14 @@
 //   Ints    16 x int32      Floats   16 x fp32
 //   Partial<kMaxCode>  sums of code * q over a group, for int8 q and codes 0…kMaxCode; exact
 //
-// kSignedCodes: the dot product of codes up to 255 takes them as code - 128, so that no bias is to be corrected for
-// them. kColumns: columns that a decode kernel takes at once.  kPanelTiles x kPanelColumns: what a prefill micro-kernel
-// holds in registers.
+//   merge<M>(a, b)     (a & M) | b
+//   move_bits<From, To, Count>(a)  those bits of each byte, the others cleared
+//   lookup(a, table)   a table of 16 bytes by the low four bits of each byte
+//
+// kRawCodes: the dot product takes any byte, and codes that are shifted left as they are (see tiles/tile.hpp).
+// kUnrolledTokens: up to so many tokens a whole tile is unrolled. kSignedCodes: the dot product of codes up to 255
+// takes them as code - 128, so that no bias is to be corrected for them. kColumns: columns that a decode kernel takes
+// at once (1, 2, 4 or 8).  kPanelTiles x kPanelColumns: what a prefill micro-kernel holds in registers.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@ namespace soffit::cpu {
 template <bool kDotProduct>
 struct VectorNeon : VectorCommon {
   static constexpr const char* kName = kDotProduct ? "neon_dotprod" : "neon";
-  static constexpr bool kSignedCodes = true;
+  static constexpr bool kSignedCodes = true, kRawCodes = false;
+  static constexpr int kUnrolledTokens = 0;
   static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4;
 
   struct Bytes {
@@ -42,6 +43,18 @@ struct VectorNeon : VectorCommon {
   static Bytes or_(const Bytes& x, const Bytes& y) {
     return make<Bytes>([&](int i) { return vorrq_u8(x.v[i], y.v[i]); });
   }
+  template <int kMask>
+  static Bytes merge(const Bytes& x, const Bytes& high) {
+    return or_(and_<kMask>(x), high);
+  }
+  template <int kFrom, int kTo, int kCount>
+  static Bytes move_bits(const Bytes& x) {
+    constexpr int kMask = ((1 << kCount) - 1) << kTo;
+    if constexpr (kFrom >= kTo)
+      return and_<kMask>(shr<kFrom - kTo>(x));
+    else
+      return and_<kMask>(shl<kTo - kFrom>(x));
+  }
   template <int N>
   static Bytes shr(const Bytes& x) {
     if constexpr (N == 0)
@@ -55,7 +68,7 @@ struct VectorNeon : VectorCommon {
   }
   static Bytes lookup(const Bytes& index, const uint8_t* table) {
     const uint8x16_t t = vld1q_u8(table);
-    return make<Bytes>([&](int i) { return vqtbl1q_u8(t, index.v[i]); });
+    return make<Bytes>([&](int i) { return vqtbl1q_u8(t, vandq_u8(index.v[i], vdupq_n_u8(15))); });
   }
   // Digit S of the five in each byte (see ternary_code).
   template <int S>
@@ -102,6 +115,9 @@ struct VectorNeon : VectorCommon {
   }
   static Ints add(const Ints& x, const Ints& y) {
     return make<Ints>([&](int i) { return vaddq_s32(x.v[i], y.v[i]); });
+  }
+  static Ints multiply_add(const Ints& x, const Ints& y, const Ints& z) {
+    return make<Ints>([&](int i) { return vmlaq_s32(z.v[i], x.v[i], y.v[i]); });
   }
   static Ints and_ints(const Ints& x, int mask) {
     return make<Ints>([&](int i) { return vandq_s32(x.v[i], vdupq_n_s32(mask)); });

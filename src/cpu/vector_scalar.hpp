@@ -12,7 +12,8 @@ namespace soffit::cpu {
 
 struct VectorScalar : VectorCommon {
   static constexpr const char* kName = "scalar";
-  static constexpr bool kSignedCodes = false;
+  static constexpr bool kSignedCodes = false, kRawCodes = false;
+  static constexpr int kUnrolledTokens = 0;
   static constexpr int kColumns = 1, kPanelTiles = 1, kPanelColumns = 1;
 
   struct Bytes {
@@ -42,6 +43,14 @@ struct VectorScalar : VectorCommon {
   }
   static Bytes or_(const Bytes& a, const Bytes& b) {
     return make<Bytes>([&](int i) { return uint8_t(a.v[i] | b.v[i]); });
+  }
+  template <int kMask>
+  static Bytes merge(const Bytes& a, const Bytes& high) {
+    return make<Bytes>([&](int i) { return uint8_t((a.v[i] & kMask) | high.v[i]); });
+  }
+  template <int kFrom, int kTo, int kCount>
+  static Bytes move_bits(const Bytes& a) {
+    return make<Bytes>([&](int i) { return uint8_t((a.v[i] >> kFrom & ((1 << kCount) - 1)) << kTo); });
   }
   // Bits that cross a byte are for the caller to mask.
   template <int N>
@@ -89,6 +98,13 @@ struct VectorScalar : VectorCommon {
   }
   static Ints add(const Ints& a, const Ints& b) {
     return make<Ints>([&](int i) { return a.v[i] + b.v[i]; });
+  }
+  static Ints multiply_add(const Ints& a, const Ints& b, const Ints& c) {
+    return make<Ints>([&](int i) { return a.v[i] * b.v[i] + c.v[i]; });
+  }
+  template <int N>
+  static Ints shift_right_signed(const Ints& a) {
+    return make<Ints>([&](int i) { return a.v[i] >> N; });
   }
   static Ints and_ints(const Ints& a, int mask) {
     return make<Ints>([&](int i) { return a.v[i] & mask; });

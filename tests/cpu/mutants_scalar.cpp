@@ -11,23 +11,32 @@ using cpu::VectorScalar;
 
 template <class Tile, TileFault kFault>
 struct FaultyTile : Tile {
+  static constexpr int kCount = cpu::kGroups<Tile>;
+
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    Tile::template scales<V>(t, scale, minimum);
-    constexpr int kCount = cpu::kGroups<Tile>;
-    if constexpr (kFault == TileFault::swapped_scales) {
-      if (kCount > 1)
-        std::swap_ranges(scale[0], scale[0] + 16, scale[1]);
-      else
-        std::swap(scale[0][0], scale[0][1]);
-    }
-    if constexpr (kFault == TileFault::shifted_scales) {
-      if (kCount > 1)
-        for (int g = kCount - 1; g > 0; --g) std::copy(scale[g - 1], scale[g - 1] + 16, scale[g]);
-      else
-        for (int r = 15; r > 0; --r) scale[0][r] = scale[0][r - 1];
-    }
-    if constexpr (kFault == TileFault::missing_minimum) std::fill(minimum[kCount - 1], minimum[kCount - 1] + 16, 0.0f);
+  static typename V::Floats factor(const uint8_t* t) {
+    auto f = Tile::template factor<V>(t);
+    if constexpr (kFault == TileFault::swapped_scales && kCount == 1) std::swap(f.v[0], f.v[1]);
+    if constexpr (kFault == TileFault::shifted_scales && kCount == 1) std::copy_backward(f.v, f.v + 15, f.v + 16);
+    return f;
+  }
+  template <class V>
+  static typename V::Floats minimum_factor(const uint8_t* t) {
+    if constexpr (kFault == TileFault::missing_minimum && kCount == 1) return V::set(0.0f);
+    return Tile::template minimum_factor<V>(t);
+  }
+  template <class V, int G, class Header>
+  static typename V::Ints scale(const Header& h) {
+    if constexpr (kFault == TileFault::swapped_scales && G < 2) return Tile::template scale<V, 1 - G>(h);
+    if constexpr (kFault == TileFault::shifted_scales && G > 0) return Tile::template scale<V, G - 1>(h);
+    return Tile::template scale<V, G>(h);
+  }
+  template <class V, int I, class Header>
+  static typename V::Bytes minimum(const Header& h) {
+    auto m = Tile::template minimum<V, I>(h);
+    if constexpr (kFault == TileFault::missing_minimum && I == kCount / 4 - 1)
+      for (int r = 0; r < 16; ++r) m.v[4 * r + 3] = 0;
+    return m;
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {

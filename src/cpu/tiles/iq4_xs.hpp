@@ -24,18 +24,26 @@ struct TileIQ4_XS : Tile256<IQ4_XS> {
             uint8_t(get_nibble(t + 128, row, 32 * g + j) | get_nibble(t + 128, row, 32 * g + j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    const auto d = V::halves(t);
-    const auto low = V::words(t + 64), high = V::words16(t + 32);
-    V::for_each_group([&](auto g) {
-      const auto l = V::and_ints(V::template shift_right<4 * decltype(g)::value>(low), 15),
-                 h = V::and_ints(V::template shift_right<2 * decltype(g)::value>(high), 3);
-      V::store(scale[g], V::mul(d, V::to_float(V::add(V::add(l, V::template shift_left<4>(h)), V::ints(-32)))));
-    });
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  struct Header {
+    typename V::Ints low, high;
+  };
+  template <class V>
+  static Header<V> header(const uint8_t* t) {
+    return {V::words(t + 64), V::words16(t + 32)};
+  }
+  template <class V, int G>
+  static typename V::Ints scale(const Header<V>& h) {
+    const auto low = V::and_ints(V::template shift_right<4 * G>(h.low), 15);
+    const auto high = V::and_ints(V::template shift_right<2 * G>(h.high), 3);
+    return V::add(V::add(low, V::template shift_left<4>(high)), V::ints(-32));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
-    return V::lookup(nibbles<V, S>(t + 128 + 256 * chunk), kIq4Table.value);
+    return V::lookup(low_nibbles<V, S>(t + 128 + 256 * chunk), kIq4Table.value);
   }
 };
 

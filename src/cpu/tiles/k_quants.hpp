@@ -6,21 +6,35 @@
 namespace soffit::cpu {
 
 // The 6-bit scales and minima of Q4_K and Q5_K from the three vectors of their 12 bytes (see formats/packing.hpp).
-template <class V>
-void scales_6bit(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-  const auto a = V::load(t + 64), b = V::load(t + 128), c = V::load(t + 192);
-  const auto d = V::halves(t), dmin = V::halves(t + 32);
-  const auto scale_low = V::template and_<63>(a), minimum_low = V::template and_<63>(b);
-  const auto scale_high = V::or_(V::template and_<15>(c), V::template and_<48>(V::template shr<2>(a)));
-  const auto minimum_high =
-      V::or_(V::template and_<15>(V::template shr<4>(c)), V::template and_<48>(V::template shr<2>(b)));
-  V::for_each_byte([&](auto i) {
-    V::store(scale[i], V::mul(d, V::to_float(V::template byte<decltype(i)::value>(scale_low))));
-    V::store(scale[i + 4], V::mul(d, V::to_float(V::template byte<decltype(i)::value>(scale_high))));
-    V::store(minimum[i], V::mul(dmin, V::to_float(V::template byte<decltype(i)::value>(minimum_low))));
-    V::store(minimum[i + 4], V::mul(dmin, V::to_float(V::template byte<decltype(i)::value>(minimum_high))));
-  });
-}
+struct SixBitScales {
+  template <class V>
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  static typename V::Floats minimum_factor(const uint8_t* t) {
+    return V::halves(t + 32);
+  }
+  template <class V>
+  struct Header {
+    typename V::Bytes scale[2], minimum[2];
+  };
+  template <class V>
+  static Header<V> header(const uint8_t* t) {
+    const auto a = V::load(t + 64), b = V::load(t + 128), c = V::load(t + 192);
+    return {{V::template and_<63>(a), V::template merge<15>(c, V::template and_<48>(V::template shr<2>(a)))},
+            {V::template and_<63>(b),
+             V::template merge<15>(V::template shr<4>(c), V::template and_<48>(V::template shr<2>(b)))}};
+  }
+  template <class V, int G>
+  static typename V::Ints scale(const Header<V>& h) {
+    return V::template byte<G % 4>(h.scale[G / 4]);
+  }
+  template <class V, int I>
+  static typename V::Bytes minimum(const Header<V>& h) {
+    return h.minimum[I];
+  }
+};
 
 // Nibbles of Q4_K and Q5_K in the file: two groups of 32 share 32 bytes.
 inline int group_nibble(const uint8_t* qs, int k) { return qs[k / 64 * 32 + k % 32] >> k / 32 % 2 * 4 & 15; }
@@ -30,7 +44,7 @@ inline void put_group_nibbles(uint8_t* qs, const uint8_t* vectors, int row) {
 }
 
 // byte 0 d[16] f16 | 32 dmin[16] f16 | 64 three vectors of scale bytes | 256 32 vectors of nibbles | 2304
-struct TileQ4_K : Tile256<Q4_K> {
+struct TileQ4_K : Tile256<Q4_K>, SixBitScales, RawNibbles {
   static constexpr int kGroupColumns = 32, kMaxCode = 15;
   static constexpr bool kMinimum = true;
   static void pack(const Block& b, int row, uint8_t* t) {
@@ -45,19 +59,19 @@ struct TileQ4_K : Tile256<Q4_K> {
     get_bytes(t + 64, row, b.scales, 12);
     put_group_nibbles(b.qs, t + 256, row);
   }
-  template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    scales_6bit<V>(t, scale, minimum);
-  }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
     return nibbles<V, S>(t + 256 + 256 * chunk);
+  }
+  template <class V, int S>
+  static typename V::Bytes raw(const uint8_t* t, int chunk) {
+    return raw_nibbles<V, S>(t + 256 + 256 * chunk);
   }
 };
 
 // byte 0 d[16] f16 | 32 dmin[16] f16 | 64 three vectors of scale bytes | 256 eight vectors of fifth bits | 768 32
 // vectors of nibbles | 2816
-struct TileQ5_K : Tile256<Q5_K> {
+struct TileQ5_K : Tile256<Q5_K>, SixBitScales {
   static constexpr int kGroupColumns = 32, kMaxCode = 31;
   static constexpr bool kMinimum = true;
   static void pack(const Block& b, int row, uint8_t* t) {
@@ -75,13 +89,9 @@ struct TileQ5_K : Tile256<Q5_K> {
     for (int k = 0; k < 256; ++k) b.qh[k % 32] = uint8_t(b.qh[k % 32] | get_bit(t + 256, row, k) << k / 32);
     put_group_nibbles(b.qs, t + 768, row);
   }
-  template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    scales_6bit<V>(t, scale, minimum);
-  }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
-    return V::or_(nibbles<V, S>(t + 768 + 256 * chunk), bits<V, S, 4>(t + 256 + 64 * chunk));
+    return V::template merge<15>(low_nibbles<V, S>(t + 768 + 256 * chunk), bits<V, S, 4>(t + 256 + 64 * chunk));
   }
 };
 
@@ -113,18 +123,22 @@ struct TileQ6_K : Tile256<Q6_K> {
     }
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    const auto d = V::halves(t);
-    V::for_each_byte([&](auto i) {
-      const auto s = V::load(t + 32 + kVectorBytes * i);
-      V::for_each_byte([&](auto j) {
-        V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template signed_byte<decltype(j)::value>(s))));
-      });
-    });
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  using Header = const uint8_t*;
+  template <class V>
+  static const uint8_t* header(const uint8_t* t) {
+    return t;
+  }
+  template <class V, int G>
+  static typename V::Ints scale(const uint8_t* t) {
+    return V::template signed_byte<G % 4>(V::load(t + 32 + kVectorBytes * (G / 4)));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
-    return V::or_(nibbles<V, S>(t + 1312 + 256 * chunk), pairs<V, S, 4>(t + 288 + 128 * chunk));
+    return V::template merge<15>(low_nibbles<V, S>(t + 1312 + 256 * chunk), pairs<V, S, 4>(t + 288 + 128 * chunk));
   }
 };
 
@@ -155,16 +169,26 @@ struct TileQ2_K : Tile256<Q2_K> {
     put_half_pairs(b.qs, t + 320, row);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    const auto d = V::halves(t), dmin = V::halves(t + 32);
-    V::for_each_byte([&](auto i) {
-      const auto v = V::load(t + 64 + kVectorBytes * i);
-      const auto low = V::template and_<15>(v), high = V::template and_<15>(V::template shr<4>(v));
-      V::for_each_byte([&](auto j) {
-        V::store(scale[4 * i + j], V::mul(d, V::to_float(V::template byte<decltype(j)::value>(low))));
-        V::store(minimum[4 * i + j], V::mul(dmin, V::to_float(V::template byte<decltype(j)::value>(high))));
-      });
-    });
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  static typename V::Floats minimum_factor(const uint8_t* t) {
+    return V::halves(t + 32);
+  }
+  template <class V>
+  using Header = const uint8_t*;
+  template <class V>
+  static const uint8_t* header(const uint8_t* t) {
+    return t;
+  }
+  template <class V, int G>
+  static typename V::Ints scale(const uint8_t* t) {
+    return V::template byte<G % 4>(V::template and_<15>(V::load(t + 64 + kVectorBytes * (G / 4))));
+  }
+  template <class V, int I>
+  static typename V::Bytes minimum(const uint8_t* t) {
+    return V::template and_<15>(V::template shr<4>(V::load(t + 64 + kVectorBytes * I)));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
@@ -189,20 +213,24 @@ struct TileQ3_K : Tile256<Q3_K> {
     put_half_pairs(b.qs, t + 736, row);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    const auto d = V::halves(t);
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  struct Header {
+    typename V::Bytes scale[4];
+  };
+  template <class V>
+  static Header<V> header(const uint8_t* t) {
     const auto a = V::load(t + 32), b = V::load(t + 96), c = V::load(t + 160);
-    const typename V::Bytes packed[4] = {
-        V::or_(V::template and_<15>(a), V::template and_<48>(V::template shl<4>(c))),
-        V::or_(V::template and_<15>(b), V::template and_<48>(V::template shl<2>(c))),
-        V::or_(V::template and_<15>(V::template shr<4>(a)), V::template and_<48>(c)),
-        V::or_(V::template and_<15>(V::template shr<4>(b)), V::template and_<48>(V::template shr<2>(c)))};
-    V::for_each_byte([&](auto i) {
-      V::for_each_byte([&](auto j) {
-        V::store(scale[4 * i + j],
-                 V::mul(d, V::to_float(V::add(V::template byte<decltype(j)::value>(packed[i]), V::ints(-32)))));
-      });
-    });
+    return {{V::template merge<15>(a, V::template and_<48>(V::template shl<4>(c))),
+             V::template merge<15>(b, V::template and_<48>(V::template shl<2>(c))),
+             V::template merge<15>(V::template shr<4>(a), V::template and_<48>(c)),
+             V::template merge<15>(V::template shr<4>(b), V::template and_<48>(V::template shr<2>(c)))}};
+  }
+  template <class V, int G>
+  static typename V::Ints scale(const Header<V>& h) {
+    return V::add(V::template byte<G % 4>(h.scale[G / 4]), V::ints(-32));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {

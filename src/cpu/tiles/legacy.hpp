@@ -6,7 +6,7 @@
 namespace soffit::cpu {
 
 // byte 0 d[16] f16 | 32 four vectors of nibbles | 288
-struct TileQ4_0 : Tile32<Q4_0> {
+struct TileQ4_0 : Tile32<Q4_0>, RawNibbles {
   static constexpr int kMaxCode = 15, kBias = 8;
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
@@ -17,17 +17,21 @@ struct TileQ4_0 : Tile32<Q4_0> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 32, row, j) | get_nibble(t + 32, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
     return nibbles<V, S>(t + 32);
   }
+  template <class V, int S>
+  static typename V::Bytes raw(const uint8_t* t, int) {
+    return raw_nibbles<V, S>(t + 32);
+  }
 };
 
 // byte 0 d[16] f16 | 32 m[16] f16 | 64 four vectors of nibbles | 320.  The "minimum" of the kernels is -m.
-struct TileQ4_1 : Tile32<Q4_1> {
+struct TileQ4_1 : Tile32<Q4_1>, RawNibbles {
   static constexpr int kMaxCode = 15;
   static constexpr bool kMinimum = true;
   static void pack(const Block& b, int row, uint8_t* t) {
@@ -41,13 +45,20 @@ struct TileQ4_1 : Tile32<Q4_1> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 64, row, j) | get_nibble(t + 64, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    V::store(scale[0], V::halves(t));
-    V::store(minimum[0], V::negate(V::halves(t + 32)));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  static typename V::Floats minimum_factor(const uint8_t* t) {
+    return V::negate(V::halves(t + 32));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
     return nibbles<V, S>(t + 64);
+  }
+  template <class V, int S>
+  static typename V::Bytes raw(const uint8_t* t, int) {
+    return raw_nibbles<V, S>(t + 64);
   }
 };
 
@@ -70,12 +81,12 @@ struct TileQ5_0 : Tile32<Q5_0> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 96, row, j) | get_nibble(t + 96, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
-    return V::or_(nibbles<V, S>(t + 96), bits<V, S, 4>(t + 32));
+    return V::template merge<15>(low_nibbles<V, S>(t + 96), bits<V, S, 4>(t + 32));
   }
 };
 
@@ -96,13 +107,16 @@ struct TileQ5_1 : Tile32<Q5_1> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 128, row, j) | get_nibble(t + 128, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*minimum)[16]) {
-    V::store(scale[0], V::halves(t));
-    V::store(minimum[0], V::negate(V::halves(t + 32)));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
+  }
+  template <class V>
+  static typename V::Floats minimum_factor(const uint8_t* t) {
+    return V::negate(V::halves(t + 32));
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
-    return V::or_(nibbles<V, S>(t + 128), bits<V, S, 4>(t + 64));
+    return V::template merge<15>(low_nibbles<V, S>(t + 128), bits<V, S, 4>(t + 64));
   }
 };
 
@@ -118,8 +132,8 @@ struct TileQ8_0 : Tile32<Q8_0> {
     for (int k = 0; k < 32; ++k) b.qs[k] = int8_t(at(t + 32 + kVectorBytes * (k / 4), row, k % 4) ^ 0x80);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
@@ -148,12 +162,12 @@ struct TileIQ4_NL : Tile32<IQ4_NL> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 32, row, j) | get_nibble(t + 32, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
-    return V::lookup(nibbles<V, S>(t + 32), kIq4Table.value);
+    return V::lookup(low_nibbles<V, S>(t + 32), kIq4Table.value);
   }
 };
 
@@ -178,12 +192,12 @@ struct TileMXFP4 : Tile32<MXFP4> {
     for (int j = 0; j < 16; ++j) b.qs[j] = uint8_t(get_nibble(t + 16, row, j) | get_nibble(t + 16, row, j + 16) << 4);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::half_powers(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::half_powers(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int) {
-    return V::lookup(nibbles<V, S>(t + 16), kE2m1Table.value);
+    return V::lookup(low_nibbles<V, S>(t + 16), kE2m1Table.value);
   }
 };
 

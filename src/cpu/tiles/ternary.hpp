@@ -7,7 +7,7 @@
 namespace soffit::cpu {
 
 // byte 0 d[16] f16 | 32 16 vectors of pairs | 1056
-struct TileTQ2_0 : Tile256<TQ2_0> {
+struct TileTQ2_0 : Tile256<TQ2_0>, RawPairs {
   static constexpr int kGroupColumns = 256, kMaxCode = 3, kBias = 1;
   static int code(const Block& b, int k) { return b.qs[32 * (k / 128) + k % 32] >> 2 * (k / 32 % 4) & 3; }
   static void pack(const Block& b, int row, uint8_t* t) {
@@ -23,12 +23,16 @@ struct TileTQ2_0 : Tile256<TQ2_0> {
     }
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
     return pairs<V, S>(t + 32 + 128 * chunk);
+  }
+  template <class V, int S>
+  static typename V::Bytes raw(const uint8_t* t, int chunk) {
+    return raw_pairs<V, S>(t + 32 + 128 * chunk);
   }
 };
 
@@ -103,13 +107,19 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
     region(b.qh, 4, 4, 240);
   }
   template <class V>
-  static void scales(const uint8_t* t, float (*scale)[16], float (*)[16]) {
-    V::store(scale[0], V::halves(t));
+  static typename V::Floats factor(const uint8_t* t) {
+    return V::halves(t);
   }
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
-    const auto v = V::load(t + 32 + kVectorBytes * chunk);
-    return V::template digit<S>(v);
+    return V::template digit<S>(V::load(t + 32 + kVectorBytes * chunk));
+  }
+  // Digits stay where the tables have them; the fifth comes alone.
+  static constexpr int kRawClasses = 5;
+  static constexpr int raw_shift(int c) { return c == 4 ? 0 : 2 * c; }
+  template <class V, int S>
+  static typename V::Bytes raw(const uint8_t* t, int chunk) {
+    return V::template raw_digit<S>(V::load(t + 32 + kVectorBytes * chunk));
   }
 };
 

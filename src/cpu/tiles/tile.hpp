@@ -8,13 +8,18 @@
 //   Reference              the format of src/formats that it holds
 //   kChunks, kChunkSteps   chunks of a tile, steps of a chunk
 //   kGroupColumns          columns that share a scale: 16, 32 or 256
-//   kMaxCode, kBias        codes are 0…kMaxCode; a weight is (code - kBias) * scale
-//   kMinimum               a minimum per group is subtracted (kBias is 0 then)
+//   kMaxCode, kBias        codes are 0…kMaxCode; a weight is (code - kBias) * scale of its group * factor
+//   kMinimum               minimum of the group * minimum_factor is subtracted (kBias is 0 then)
 //   kForm                  the form of activations that its int8 kernels read
 //   pack, unpack           one row's block into and out of a tile: the same bits in another order, so unpack is exact
 //   packable               (optional) whether it is for this block
-//   scales<V>              the scales and minima of 16 rows, one vector of floats a group
+//   factor<V>, minimum_factor<V>  of 16 rows
+//   Header<V>, header<V>   (several groups) what scales and minima are taken from, in registers
+//   scale<V, G>            (several groups) the integer scales of group G
+//   minimum<V, I>          (several groups) the integer minima of groups 4I…4I+3, one a byte of each lane
 //   codes<V, S>            the codes of step S of a chunk as 64 bytes
+//   raw<V, S>              (optional) the same, shifted left by raw_shift(S % kRawClasses): where the dot product takes
+//                          any byte, a sum per class is shifted back instead of every code
 // where V is an instruction set of vector_*.hpp.
 #pragma once
 
@@ -69,6 +74,20 @@ typename V::Bytes nibbles(const uint8_t* vectors) {
   else
     return V::template and_<15>(V::template shr<4>(v));
 }
+// The nibble in the low half of each byte, anything in the high half.
+template <class V, int S>
+typename V::Bytes low_nibbles(const uint8_t* vectors) {
+  const auto v = V::load(vectors + kVectorBytes * (S / 2));
+  if constexpr (S % 2 == 0)
+    return v;
+  else
+    return V::template shr<4>(v);
+}
+// The nibble where it is.
+template <class V, int S>
+typename V::Bytes raw_nibbles(const uint8_t* vectors) {
+  return V::template and_ < S % 2 ? 0xF0 : 15 > (V::load(vectors + kVectorBytes * (S / 2)));
+}
 
 // Two bits a column: column k of step s is in vector s / 4, at bit 2 * (s % 4).
 template <class Code>
@@ -84,12 +103,11 @@ inline int get_pair(const uint8_t* vectors, int row, int k) {
 // The pair of step S moved to bit `To`, the other bits cleared.
 template <class V, int S, int To = 0>
 typename V::Bytes pairs(const uint8_t* vectors) {
-  const auto v = V::load(vectors + kVectorBytes * (S / 4));
-  constexpr int kFrom = 2 * (S % 4);
-  if constexpr (kFrom >= To)
-    return V::template and_<(3 << To)>(V::template shr<kFrom - To>(v));
-  else
-    return V::template and_<(3 << To)>(V::template shl<To - kFrom>(v));
+  return V::template move_bits<2 * (S % 4), To, 2>(V::load(vectors + kVectorBytes * (S / 4)));
+}
+template <class V, int S>
+typename V::Bytes raw_pairs(const uint8_t* vectors) {
+  return V::template and_<(3 << 2 * (S % 4))>(V::load(vectors + kVectorBytes * (S / 4)));
 }
 
 // One bit a column: 32 columns are one vector, step s at bit s.
@@ -107,12 +125,22 @@ inline int get_bit(const uint8_t* vectors, int row, int k) {
 }
 template <class V, int S, int To>
 typename V::Bytes bits(const uint8_t* vector) {
-  const auto v = V::load(vector);
-  if constexpr (S >= To)
-    return V::template and_<(1 << To)>(V::template shr<S - To>(v));
-  else
-    return V::template and_<(1 << To)>(V::template shl<To - S>(v));
+  return V::template move_bits<S, To, 1>(V::load(vector));
 }
+
+// Nibbles are split into two classes, pairs into four.
+struct RawNibbles {
+  static constexpr int kRawClasses = 2;
+  static constexpr int raw_shift(int c) { return 4 * c; }
+};
+struct RawPairs {
+  static constexpr int kRawClasses = 4;
+  static constexpr int raw_shift(int c) { return 2 * c; }
+};
+template <class Tile>
+concept HasRaw = requires {
+  Tile::kRawClasses;
+};
 
 // The defaults of a tile of 256 and of 32 columns.
 template <class F>
