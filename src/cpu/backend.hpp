@@ -1,9 +1,9 @@
 // The CPU backend.
 #pragma once
 
+#include "core/threads.hpp"
 #include "cpu/kernels.hpp"
 #include "cpu/memory.hpp"
-#include "core/threads.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit::cpu {

@@ -29,7 +29,7 @@ struct LinearJob {
 };
 // Up to so many tokens tiles are decoded once for a few of them; beyond, through a panel that all use.
 inline constexpr int64_t kColumnsTokens = 16;
-inline constexpr int64_t kPanelTokens = 512;  // tokens that a prefill panel is used for
+inline constexpr int64_t kPanelTokens = 256;  // tokens that a prefill panel is used for
 inline constexpr size_t kLinearScratch = 64 * 1024 + kPanelTokens * 32 * sizeof(float);
 
 struct LinearKernel {

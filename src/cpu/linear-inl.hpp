@@ -285,66 +285,103 @@ struct Panel {
   alignas(64) uint8_t codes[kSteps][kTiles][64];
   alignas(64) float scale[kSumGroups][kTiles][16], minimum[kSumGroups][kTiles][16];
 
-  // `columns` of the 256 are there; groups beyond them are left alone and not used.
+  // `tiles` tiles of row tile r, one after another; groups beyond them are left alone and not used.
   [[gnu::flatten]] void decode(const uint8_t* tile, int64_t tiles, int r) {
-    for (int64_t i = 0; i < tiles; ++i, tile += Tile::kBytes) {
+    for (int i = 0; i < int(tiles); ++i, tile += Tile::kBytes) {
       for (int line = 0; line < Tile::kBytes + kVectorBytes - 1; line += kVectorBytes)
         V::prefetch(tile + line, kPrefetchBytes);
-      GroupScales s;
-      group_scales<V, Tile>(tile, s);
-      const int group0 = int(i) * kGroups<Tile>;
-      for (int g = 0; g < kGroups<Tile>; ++g) {
-        std::memcpy(scale[group0 + g][r], s.scale[g], 64);
-        if (Tile::kMinimum) std::memcpy(minimum[group0 + g][r], s.minimum[g], 64);
-      }
-      const int step0 = int(i) * (Tile::kColumns / 4);
+      decode_scales(tile, i * kGroups<Tile>, r, std::make_integer_sequence<int, kGroups<Tile>>());
       for (int chunk = 0; chunk < Tile::kChunks; ++chunk)
-        unroll<Tile::kChunkSteps>([&](auto step) {
-          const int at = step0 + chunk * Tile::kChunkSteps + step;
-          if (Tile::kChunks * Tile::kChunkSteps == kSteps || at < kSteps)
-            V::store_bytes(codes[at][r], Tile::template codes<V, decltype(step)::value>(tile, chunk));
-        });
+        decode_codes(tile, chunk, (i * Tile::kChunks + chunk) * Tile::kChunkSteps, r,
+                     std::make_integer_sequence<int, Tile::kChunkSteps>());
     }
   }
-
-  template <int kCount>
-  [[gnu::flatten]] void multiply(const QuantisedBlock* const* x, int groups, float* acc) const {
-    using Partial = typename V::template Partial<Tile::kMaxCode>;
-    constexpr bool kDirect = Tile::kForm == ActivationForm::int8_32;
-    constexpr int kStepsInGroup = kSteps / kSumGroups;
-    typename V::Floats a[kCount][kTiles];
-    for (int t = 0; t < kCount; ++t)
-      for (int r = 0; r < kTiles; ++r) a[t][r] = kDirect ? V::load_floats(acc + (t * kTiles + r) * 16) : V::set(0.0f);
-    for (int g = 0; g < groups; ++g) {
-      Partial p[kCount][kTiles];
-      for (int t = 0; t < kCount; ++t)
-        for (int r = 0; r < kTiles; ++r) start_group<V, Tile>(p[t][r], *x[t], g);
-      constexpr int kUnroll = std::min(8, kStepsInGroup);
-      for (int step = 0; step < kStepsInGroup; step += kUnroll)
-        unroll<kUnroll>([&](auto i) {
-          const int at = g * kStepsInGroup + step + i;
-          typename V::Bytes w[kTiles];
-          for (int r = 0; r < kTiles; ++r) w[r] = V::load(codes[at][r]);
-          for (int t = 0; t < kCount; ++t)
-            for (int r = 0; r < kTiles; ++r) p[t][r].step(w[r], x[t]->q + 4 * at);
-        });
-      for (int r = 0; r < kTiles; ++r) {
-        const auto s = V::load_floats(scale[g][r]), m = V::load_floats(minimum[g][r]);
-        for (int t = 0; t < kCount; ++t) {
-          if constexpr (Tile::kGroupColumns == 256)
-            a[t][r] = V::fma(V::to_float(p[t][r].total()), s, a[t][r]);
-          else
-            add_group<V, Tile>(p[t][r].total(), s, m, *x[t], g, a[t][r]);
-        }
+  template <int... S>
+  [[gnu::always_inline]] void decode_codes(const uint8_t* tile, int chunk, int step, int r,
+                                           std::integer_sequence<int, S...>) {
+    // The last chunk of TQ1_0 has steps beyond the 64.
+    constexpr bool kAll = Tile::kChunks * Tile::kChunkSteps <= kSteps;
+    ((kAll || step + S < kSteps ? V::store_bytes(codes[step + S][r], Tile::template codes<V, S>(tile, chunk)) : void()),
+     ...);
+  }
+  template <int... G>
+  [[gnu::always_inline]] void decode_scales(const uint8_t* tile, int group, int r, std::integer_sequence<int, G...>) {
+    const auto factor = Tile::template factor<V>(tile);
+    if constexpr (sizeof...(G) == 1) {
+      V::store(scale[group][r], factor);
+      if constexpr (Tile::kMinimum) V::store(minimum[group][r], Tile::template minimum_factor<V>(tile));
+    } else {
+      const auto header = Tile::template header<V>(tile);
+      (V::store(scale[group + G][r], V::mul(factor, V::to_float(Tile::template scale<V, G>(header)))), ...);
+      if constexpr (Tile::kMinimum) {
+        const auto least = Tile::template minimum_factor<V>(tile);
+        const auto product = [&](auto bytes) { return V::mul(least, V::to_float(bytes)); };
+        (V::store(minimum[group + G][r], product(V::template byte<G % 4>(Tile::template minimum<V, G / 4>(header)))),
+         ...);
       }
     }
+  }
+};
+
+// A panel times kCount tokens: a micro-kernel that keeps all its sums in registers (see TileProduct on its form).
+template <class V, class Tile, int kCount>
+struct PanelProduct {
+  using P = Panel<V, Tile>;
+  static constexpr bool kDirect = Tile::kForm == ActivationForm::int8_32;
+  static constexpr int kStepsInGroup = P::kSteps / P::kSumGroups, kUnroll = std::min(8, kStepsInGroup);
+
+  const P& panel;
+  const QuantisedBlock* const* x;
+  typename V::template Partial<Tile::kMaxCode> p[kCount][P::kTiles];
+  typename V::Floats a[kCount][P::kTiles];
+
+  template <int... I>
+  [[gnu::always_inline]] void steps(int at, std::integer_sequence<int, I...>) {
+    (step(at + I), ...);
+  }
+  [[gnu::always_inline]] void step(int at) {
+    typename V::Bytes w[P::kTiles];
+    for (int r = 0; r < P::kTiles; ++r) w[r] = V::load(panel.codes[at][r]);
+    for (int t = 0; t < kCount; ++t) {
+      const auto four = V::four(x[t]->q + 4 * at);
+      for (int r = 0; r < P::kTiles; ++r) p[t][r].step(w[r], four);
+    }
+  }
+  [[gnu::always_inline]] void group(int g) {
     for (int t = 0; t < kCount; ++t)
-      for (int r = 0; r < kTiles; ++r) {
-        float* to = acc + (t * kTiles + r) * 16;
+      for (int r = 0; r < P::kTiles; ++r) start_group<V, Tile>(p[t][r], *x[t], g);
+    for (int i = 0; i < kStepsInGroup; i += kUnroll)
+      steps(g * kStepsInGroup + i, std::make_integer_sequence<int, kUnroll>());
+    for (int r = 0; r < P::kTiles; ++r) {
+      const auto scale = V::load_floats(panel.scale[g][r]), minimum = V::load_floats(panel.minimum[g][r]);
+      for (int t = 0; t < kCount; ++t) {
+        if constexpr (Tile::kGroupColumns == 256)
+          a[t][r] = V::fma(V::to_float(p[t][r].total()), scale, a[t][r]);
+        else
+          add_group<V, Tile>(p[t][r].total(), scale, minimum, *x[t], g, a[t][r]);
+      }
+    }
+  }
+  // acc: (tokens, kTiles, 16).
+  [[gnu::always_inline]] void add_to(float* acc, int groups) {
+    for (int t = 0; t < kCount; ++t)
+      for (int r = 0; r < P::kTiles; ++r)
+        a[t][r] = kDirect ? V::load_floats(acc + (t * P::kTiles + r) * 16) : V::set(0.0f);
+    for (int g = 0; g < groups; ++g) group(g);
+    for (int t = 0; t < kCount; ++t)
+      for (int r = 0; r < P::kTiles; ++r) {
+        float* to = acc + (t * P::kTiles + r) * 16;
         V::store(to, kDirect ? a[t][r] : V::fma(a[t][r], V::set(x[t]->scale[0]), V::load_floats(to)));
       }
   }
 };
+
+template <class V, class Tile, int kCount>
+[[gnu::flatten, gnu::noinline]] void multiply_panel(const Panel<V, Tile>& panel, const QuantisedBlock* const* x,
+                                                    int groups, float* acc) {
+  PanelProduct<V, Tile, kCount> product{panel, x, {}, {}};
+  product.add_to(acc, groups);
+}
 
 template <class V, class Tile>
 void run_panel(const LinearJob& job) {
@@ -374,7 +411,7 @@ void run_panel(const LinearJob& job) {
         const auto some = [&]<int kCount>() {
           for (; t + kCount <= tokens; t += kCount) {
             for (int i = 0; i < kCount; ++i) at[i] = x + b * job.x_rows + index_or(job.x_index, token0 + t + i);
-            panel->template multiply<kCount>(at, groups, acc + t * kBand);
+            multiply_panel<V, Tile, kCount>(*panel, at, groups, acc + t * kBand);
           }
         };
         some.template operator()<P::kTokens>();

@@ -14,7 +14,7 @@ namespace {
 // Up to this many tokens a product streams weights once and is bound by memory: members take one contiguous band each,
 // so that the prefetches of one never fetch what another reads. Beyond it they take chunks as they get done.
 constexpr int64_t kStreamedTokens = 16;
-constexpr int64_t kStreamedChunk = 128, kChunk = 64;  // rows whose results are finished together
+constexpr int64_t kStreamedChunk = 128, kChunk = 128;  // rows whose results are finished together
 constexpr uint64_t kAlign = 64;
 
 constexpr uint64_t aligned(uint64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }

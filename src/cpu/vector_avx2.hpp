@@ -196,6 +196,13 @@ struct VectorAvx2 : VectorCommon {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
   }
 
+  using Four = __m256i;
+  static Four four(const int8_t* q) {
+    int32_t x;
+    __builtin_memcpy(&x, q, 4);
+    return _mm256_set1_epi32(x);
+  }
+
   template <int kMaxCode>
   struct Partial {
     // How many steps a 16-bit lane holds; codes above 127 are widened at once.
@@ -222,10 +229,8 @@ struct VectorAvx2 : VectorCommon {
       a16 = b16 = _mm256_setzero_si256();
       held = 0;
     }
-    void step(Bytes codes, const int8_t* q) {
-      int32_t four;
-      __builtin_memcpy(&four, q, 4);
-      const __m256i x = _mm256_set1_epi32(four);
+    void step(Bytes codes, const int8_t* q) { step(codes, four(q)); }
+    void step(Bytes codes, Four x) {
       if constexpr (kMaxCode > 127) {
         const __m256i flip = _mm256_set1_epi8(char(0x80)), one = _mm256_set1_epi16(1);
         const __m256i u = _mm256_xor_si256(codes.a, flip), v = _mm256_xor_si256(codes.b, flip);

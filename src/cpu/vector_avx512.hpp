@@ -19,6 +19,7 @@ struct VectorAvx512 : VectorCommon {
     int8_t q[4];
   };
   using Bytes = __m512i;
+  using Four = __m512i;
   struct Ints {
     __m512i v;
   };
@@ -154,6 +155,12 @@ struct VectorAvx512 : VectorCommon {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(a)));
   }
 
+  static Four four(const int8_t* q) {
+    int32_t x;
+    __builtin_memcpy(&x, q, 4);
+    return _mm512_set1_epi32(x);
+  }
+
   template <int kMaxCode>
   struct Partial {
     __m512i sum;
@@ -170,6 +177,7 @@ struct VectorAvx512 : VectorCommon {
                        : "+v"(sum)
                        : "v"(codes), "m"(*reinterpret_cast<const FourBytes*>(q)));
     }
+    void step(Bytes codes, Four x) { __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(codes), "v"(x)); }
     Ints total() const { return {sum}; }
   };
   // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those

@@ -4,6 +4,7 @@
 //   Ints    16 x int32      Floats   16 x fp32
 //   Partial<kMaxCode>  sums of code * q over a group, for int8 q and codes 0…kMaxCode; exact
 //
+//   Four    four activations for all rows, read once where several sums take them
 //   merge<M>(a, b)     (a & M) | b
 //   move_bits<From, To, Count>(a)  those bits of each byte, the others cleared
 //   lookup(a, table)   a table of 16 bytes by the low four bits of each byte

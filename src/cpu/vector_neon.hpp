@@ -224,6 +224,13 @@ struct VectorNeon : VectorCommon {
              vcombine_s8(vmovn_s16(vcombine_s16(narrow(0), narrow(1))), vmovn_s16(vcombine_s16(narrow(2), narrow(3)))));
   }
 
+  using Four = int8x16_t;
+  static Four four(const int8_t* q) {
+    int32_t x;
+    __builtin_memcpy(&x, q, 4);
+    return vreinterpretq_s8_s32(vdupq_n_s32(x));
+  }
+
   template <int kMaxCode>
   struct Partial {
     int32x4_t sum[4];
@@ -238,10 +245,8 @@ struct VectorNeon : VectorCommon {
     void divide_start() {
       for (auto& s : sum) s = vshrq_n_s32(s, N);
     }
-    void step(const Bytes& codes, const int8_t* q) {
-      int32_t four;
-      __builtin_memcpy(&four, q, 4);
-      const int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(four));
+    void step(const Bytes& codes, const int8_t* q) { step(codes, four(q)); }
+    void step(const Bytes& codes, Four x) {
       for (int i = 0; i < 4; ++i) {
         const uint8x16_t u = kMaxCode > 127 ? veorq_u8(codes.v[i], vdupq_n_u8(0x80)) : codes.v[i];
         sum[i] = dot(sum[i], vreinterpretq_s8_u8(u), x);

@@ -205,6 +205,9 @@ struct VectorScalar : VectorCommon {
     for (int i = 0; i < 16; ++i) p[i] = int8_t(std::nearbyint(a.v[i]));
   }
 
+  using Four = const int8_t*;
+  static Four four(const int8_t* q) { return q; }
+
   template <int kMaxCode>
   struct Partial {
     Ints sum;
