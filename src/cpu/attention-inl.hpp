@@ -87,7 +87,13 @@ template <class V, class T, int kQueries>
       least = std::min(least, from);
       most = std::max(most, to);
       float m = largest[q];
-      for (int64_t j = from; j < to; ++j) m = std::max(m, s[j]);
+      if (to - from == kKeyBlock) {
+        auto lanes = V::max(V::load_floats(s), V::load_floats(s + 16));
+        for (int i = 2; i < kKeyBlock / 16; ++i) lanes = V::max(lanes, V::load_floats(s + 16 * i));
+        m = std::max(m, V::largest(lanes));
+      } else {
+        for (int64_t j = from; j < to; ++j) m = std::max(m, s[j]);
+      }
       auto sum = V::set(0.0f);
       by_vectors<V>(to - from, [&](int64_t i, int64_t count) {
         const auto e = exponential<V>(V::sub(load_some<V>(s + from + i, count), V::set(m)));

@@ -1,8 +1,7 @@
-// The same products with fp32 activations: over tiles for --exact, over plain rows for F32, F16 and BF16.
+// Products over tiles with fp32 activations, for --exact.
 //
-// Tiles: t_g = sum over the group of (code - bias) * x in fp32, acc = fma(t_g, S_g, acc), then fnma(M_g, sum of x over
-// g, acc). Rows: 16 partial sums per row, column k in lane k % 16, added by halves at the end. The order does not
-// depend on the number of tokens.
+// t_g = sum over the group of (code - bias) * x in fp32, acc = fma(t_g, S_g, acc), then fnma(M_g, sum of x over g,
+// acc). The order does not depend on the number of tokens.
 #pragma once
 
 #include "cpu/linear-inl.hpp"
@@ -69,82 +68,6 @@ void run_exact(const LinearJob& job) {
   if constexpr (V::kColumns >= 4)
     for (; t + 4 <= job.n; t += 4) run_exact_columns<V, Tile, 4>(job, t);
   for (; t < job.n; ++t) run_exact_columns<V, Tile, 1>(job, t);
-}
-
-struct ElementF32 {
-  static constexpr int kBytes = 4;
-  template <class V>
-  static typename V::Floats load(const uint8_t* p) {
-    return V::load_floats(reinterpret_cast<const float*>(p));
-  }
-};
-struct ElementF16 {
-  static constexpr int kBytes = 2;
-  template <class V>
-  static typename V::Floats load(const uint8_t* p) {
-    return V::halves(p);
-  }
-};
-struct ElementBF16 {
-  static constexpr int kBytes = 2;
-  template <class V>
-  static typename V::Floats load(const uint8_t* p) {
-    return V::bfloats(p);
-  }
-};
-
-// kRows rows x kTokens tokens at once; the last columns of a row are copied aside, so that nothing beyond it is read.
-template <class V, class Element, int kRows, int kTokens>
-void run_rows(const LinearJob& job, int64_t row, int64_t token) {
-  const auto* x = static_cast<const FloatBlock*>(job.x);
-  const uint8_t* w[kRows];
-  for (int r = 0; r < kRows; ++r) w[r] = job.weights + (row + r) * job.row_bytes;
-  const FloatBlock* first[kTokens];
-  for (int t = 0; t < kTokens; ++t) first[t] = x + index_or(job.x_index, token + t);
-  typename V::Floats acc[kRows][kTokens];
-  for (int r = 0; r < kRows; ++r)
-    for (int t = 0; t < kTokens; ++t) acc[r][t] = V::set(0.0f);
-  const auto add = [&](const uint8_t* const* from, int64_t k) {
-    typename V::Floats v[kRows];
-    for (int r = 0; r < kRows; ++r) v[r] = Element::template load<V>(from[r]);
-    for (int t = 0; t < kTokens; ++t) {
-      const auto xv = V::load_floats(first[t][k / kBlockColumns * job.x_rows].x + k % kBlockColumns);
-      for (int r = 0; r < kRows; ++r) acc[r][t] = V::fma(v[r], xv, acc[r][t]);
-    }
-  };
-  const int64_t whole = job.cols / 16 * 16;
-  for (int64_t k = 0; k < whole; k += 16) {
-    const uint8_t* from[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      from[r] = w[r] + k * Element::kBytes;
-      if (k % (64 / Element::kBytes) == 0) V::prefetch(from[r], kPrefetchBytes / kRows);
-    }
-    add(from, k);
-  }
-  if (whole < job.cols) {
-    alignas(64) uint8_t last[kRows][64] = {};
-    const uint8_t* from[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      std::memcpy(last[r], w[r] + whole * Element::kBytes, size_t(job.cols - whole) * Element::kBytes);
-      from[r] = last[r];
-    }
-    add(from, whole);
-  }
-  for (int t = 0; t < kTokens; ++t)
-    for (int r = 0; r < kRows; ++r)
-      job.y[index_or(job.y_index, token + t) * job.y_stride + row + r] = V::sum(acc[r][t]);
-}
-
-template <class V, class Element>
-void run_plain(const LinearJob& job) {
-  int64_t row = 0;
-  for (; row + 4 <= job.rows; row += 4) {
-    int64_t t = 0;
-    for (; t + 4 <= job.n; t += 4) run_rows<V, Element, 4, 4>(job, row, t);
-    for (; t < job.n; ++t) run_rows<V, Element, 4, 1>(job, row, t);
-  }
-  for (; row < job.rows; ++row)
-    for (int64_t t = 0; t < job.n; ++t) run_rows<V, Element, 1, 1>(job, row, t);
 }
 
 }  // namespace soffit::cpu

@@ -3,6 +3,7 @@
 
 #include "cpu/attention-inl.hpp"
 #include "cpu/linear_exact-inl.hpp"
+#include "cpu/linear_plain-inl.hpp"
 #include "cpu/tiles/tiles.hpp"
 
 namespace soffit::cpu {

@@ -9,11 +9,11 @@
 
 namespace soffit::cpu {
 
-struct VectorAvx2 : VectorCommon {
+struct VectorAvx2 : TransposeInMemory<VectorAvx2> {
   static constexpr const char* kName = "avx2";
   static constexpr bool kSignedCodes = true, kRawCodes = false;
   static constexpr int kUnrolledTokens = 1;
-  static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4;
+  static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4, kFloatPanelColumns = 6;
 
   struct Bytes {
     __m256i a, b;
@@ -250,6 +250,7 @@ struct VectorAvx2 : VectorCommon {
       return {a, b};
     }
   };
+  [[gnu::always_inline]] static void prefetch_near(const float* p) { __asm__ volatile("prefetcht0 %0" : : "m"(*p)); }
   // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those
   // together, and takes a function that only prefetches for one without effect and drops calls to it.
   [[gnu::always_inline]] static void prefetch(const uint8_t* p, int near) {

@@ -13,7 +13,7 @@ struct VectorAvx512 : VectorCommon {
   static constexpr const char* kName = "avx512";
   static constexpr bool kSignedCodes = false, kRawCodes = true;
   static constexpr int kUnrolledTokens = 8;
-  static constexpr int kColumns = 8, kPanelTiles = 2, kPanelColumns = 6;
+  static constexpr int kColumns = 8, kPanelTiles = 2, kPanelColumns = 6, kFloatPanelColumns = 12;
 
   struct FourBytes {
     int8_t q[4];
@@ -150,6 +150,30 @@ struct VectorAvx512 : VectorCommon {
     c = _mm_add_ps(c, _mm_movehl_ps(c, c));
     return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
   }
+  // Lane i of v[j] to to[i * stride + j].
+  [[gnu::always_inline]] static void transpose(const Floats* v, float* to, int stride) {
+    Floats a[16], b[16];
+    for (int i = 0; i < 16; i += 2) {  // pairs of rows, then fours, inside each quarter of a register
+      a[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
+      a[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4)
+      for (int h = 0; h < 2; ++h) {
+        const __m512d low = _mm512_castps_pd(a[i + h]), high = _mm512_castps_pd(a[i + 2 + h]);
+        b[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+        b[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+      }
+    // b[4 i + c]: rows 4 i … 4 i + 3 of column c + 4 q in quarter q.
+    for (int c = 0; c < 4; ++c) {
+      const Floats p = _mm512_shuffle_f32x4(b[c], b[4 + c], 0x44), q = _mm512_shuffle_f32x4(b[c], b[4 + c], 0xee);
+      const Floats r = _mm512_shuffle_f32x4(b[8 + c], b[12 + c], 0x44),
+                   s = _mm512_shuffle_f32x4(b[8 + c], b[12 + c], 0xee);
+      store(to + c * stride, _mm512_shuffle_f32x4(p, r, 0x88));
+      store(to + (c + 4) * stride, _mm512_shuffle_f32x4(p, r, 0xdd));
+      store(to + (c + 8) * stride, _mm512_shuffle_f32x4(q, s, 0x88));
+      store(to + (c + 12) * stride, _mm512_shuffle_f32x4(q, s, 0xdd));
+    }
+  }
   static float largest(Floats a) { return _mm512_reduce_max_ps(a); }
   static void store_int8(int8_t* p, Floats a) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(a)));
@@ -180,6 +204,7 @@ struct VectorAvx512 : VectorCommon {
     void step(Bytes codes, Four x) { __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(codes), "v"(x)); }
     Ints total() const { return {sum}; }
   };
+  [[gnu::always_inline]] static void prefetch_near(const float* p) { __asm__ volatile("prefetcht0 %0" : : "m"(*p)); }
   // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those
   // together, and takes a function that only prefetches for one without effect and drops calls to it.
   [[gnu::always_inline]] static void prefetch(const uint8_t* p, int near) {

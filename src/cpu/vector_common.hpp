@@ -5,6 +5,7 @@
 //   Partial<kMaxCode>  sums of code * q over a group, for int8 q and codes 0…kMaxCode; exact
 //
 //   Four    four activations for all rows, read once where several sums take them
+//   transpose  16 x 16 floats
 //   merge<M>(a, b)     (a & M) | b
 //   move_bits<From, To, Count>(a)  those bits of each byte, the others cleared
 //   lookup(a, table)   a table of 16 bytes by the low four bits of each byte
@@ -36,6 +37,18 @@ struct VectorCommon {
   template <class F>
   [[gnu::always_inline]] static void for_each_group(F&& f) {
     unroll<8>(f);
+  }
+};
+
+template <class V>
+struct TransposeInMemory : VectorCommon {
+  // Lane i of v[j] to to[i * stride + j].
+  template <class Floats>
+  static void transpose(const Floats* v, float* to, int stride) {
+    float lanes[16][16];
+    for (int j = 0; j < 16; ++j) V::store(lanes[j], v[j]);
+    for (int i = 0; i < 16; ++i)
+      for (int j = 0; j < 16; ++j) to[i * stride + j] = lanes[j][i];
   }
 };
 

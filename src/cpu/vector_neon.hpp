@@ -9,11 +9,11 @@
 namespace soffit::cpu {
 
 template <bool kDotProduct>
-struct VectorNeon : VectorCommon {
+struct VectorNeon : TransposeInMemory<VectorNeon<kDotProduct>> {
   static constexpr const char* kName = kDotProduct ? "neon_dotprod" : "neon";
   static constexpr bool kSignedCodes = true, kRawCodes = false;
   static constexpr int kUnrolledTokens = 0;
-  static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4;
+  static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4, kFloatPanelColumns = 6;
 
   struct Bytes {
     uint8x16_t v[4];

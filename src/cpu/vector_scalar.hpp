@@ -10,11 +10,11 @@
 
 namespace soffit::cpu {
 
-struct VectorScalar : VectorCommon {
+struct VectorScalar : TransposeInMemory<VectorScalar> {
   static constexpr const char* kName = "scalar";
   static constexpr bool kSignedCodes = false, kRawCodes = false;
   static constexpr int kUnrolledTokens = 0;
-  static constexpr int kColumns = 1, kPanelTiles = 1, kPanelColumns = 1;
+  static constexpr int kColumns = 1, kPanelTiles = 1, kPanelColumns = 1, kFloatPanelColumns = 1;
 
   struct Bytes {
     uint8_t v[64];
