@@ -7,7 +7,7 @@
 
 namespace soffit {
 
-inline float half_to_float(uint16_t h) {
+constexpr float half_to_float(uint16_t h) {
   const uint32_t sign = uint32_t(h & 0x8000u) << 16, exponent = (h >> 10) & 31u, mantissa = h & 0x3ffu;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | mantissa << 13);
   if (exponent == 0) {
@@ -18,7 +18,7 @@ inline float half_to_float(uint16_t h) {
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
 }
 
-inline uint16_t float_to_half(float f) {
+constexpr uint16_t float_to_half(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return uint16_t(sign | 0x7e00u);   // NaN, quiet
   if (magnitude >= 0x477ff000u) return uint16_t(sign | 0x7c00u);  // 65520 and above round to infinity
@@ -31,9 +31,9 @@ inline uint16_t float_to_half(float f) {
   return uint16_t(sign | (rounded - 0x38000000u) >> 13);
 }
 
-inline float bfloat_to_float(uint16_t b) { return std::bit_cast<float>(uint32_t(b) << 16); }
+constexpr float bfloat_to_float(uint16_t b) { return std::bit_cast<float>(uint32_t(b) << 16); }
 
-inline uint16_t float_to_bfloat(float f) {
+constexpr uint16_t float_to_bfloat(float f) {
   const uint32_t bits = std::bit_cast<uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t(bits >> 16 | 0x40u);  // NaN, quiet
   return uint16_t((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);

@@ -1,0 +1,40 @@
+# soffit_metal(FILE…): Metal kernels compiled for the lane runner, each as C++ in two modes (src/lanes/translate.hpp). A
+# file NAME.metal gives soffit_metal_NAME_plain() and soffit_metal_NAME_checked().
+include_guard(GLOBAL)
+
+# Appends the C++ file made of SOURCE to OUTPUTS.
+function(soffit_metal_to_cpp SOURCE MODE OUTPUTS)
+  cmake_path(GET SOURCE STEM name)
+  set(preprocessed ${CMAKE_CURRENT_BINARY_DIR}/${name}.ii)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}_${MODE}.cpp)
+  cmake_path(RELATIVE_PATH SOURCE BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE display)
+  set(preprocessed ${CMAKE_CURRENT_BINARY_DIR}/${name}_${MODE}.ii)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -undef -nostdinc -nostdinc++ -D__METAL__=1 -D__METAL_VERSION__=310
+            -I ${PROJECT_SOURCE_DIR}/src -I ${PROJECT_SOURCE_DIR}/src/lanes/metal
+            -MD -MF ${output}.d -MT ${output} ${SOURCE} -o ${preprocessed}
+    COMMAND metal_to_cpp ${MODE} soffit_metal_${name}_${MODE} ${PROJECT_SOURCE_DIR}/ ${display} ${preprocessed} ${output}
+    DEPENDS ${SOURCE} metal_to_cpp DEPFILE ${output}.d
+    COMMENT "Metal to C++ (${MODE}): ${display}" VERBATIM)
+  # What looks dubious in the translation is the translator's doing. Kernels look at bytes through pointers of many types,
+  # and their integers wrap.
+  set(optimised -O2)
+  if(MODE STREQUAL "checked")
+    set(optimised -O1)
+  endif()
+  set_source_files_properties(${output} PROPERTIES GENERATED TRUE COMPILE_OPTIONS
+                              "-w;-fno-strict-aliasing;-fwrapv;${optimised}")
+  set(${OUTPUTS} ${${OUTPUTS}} ${output} PARENT_SCOPE)
+endfunction()
+
+function(soffit_metal TARGET)
+  set(outputs)
+  foreach(source IN LISTS ARGN)
+    soffit_metal_to_cpp(${source} plain outputs)
+    soffit_metal_to_cpp(${source} checked outputs)
+  endforeach()
+  add_library(${TARGET} OBJECT ${outputs})
+  target_include_directories(${TARGET} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/lanes/shim)
+  target_link_libraries(${TARGET} PRIVATE soffit_flags)
+endfunction()

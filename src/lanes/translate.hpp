@@ -1,0 +1,35 @@
+// From preprocessed Metal source to C++ for the headers in shim/.
+//
+// The text stays what it is, line by line: address spaces and attributes go, names of types become those of the shim,
+// and in the checked mode each operator gets its site (shim/site.h), each statement its place, each function and loop
+// its scope. Kernels, function constants and tables are listed in a Library (shim/library.h) at the end.
+//
+// What the translator does not know it names by line: textures, atomics, tensors, lambdas, double and so on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "soffit/status.hpp"
+
+namespace soffit::lanes {
+
+enum class Mode : uint8_t { plain, checked };
+
+// A kernel template made a kernel. One that the source instantiates itself is there without being asked for.
+struct Instantiation {
+  std::string kernel;
+  std::vector<std::string> arguments;
+};
+
+struct TranslationRequest {
+  Mode mode = Mode::plain;
+  std::string source_name;     // as Library::source and in messages
+  std::string library_symbol;  // of the extern "C" function that returns the Library
+  std::vector<Instantiation> instantiations;
+};
+
+Result<std::string> translate(std::string_view preprocessed, const TranslationRequest& request);
+
+}  // namespace soffit::lanes

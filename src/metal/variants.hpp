@@ -1,0 +1,37 @@
+// The kernels of src/metal, by operation, format and variant.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "lanes/shim/library.h"
+#include "soffit/format.hpp"
+#include "soffit/operation.hpp"
+
+namespace soffit::metal {
+
+// How a mat-vec kernel cuts up its work: its function constants 0 and 1, which make its grid.
+struct Tuning {
+  uint32_t simdgroups;  // of a threadgroup
+  uint32_t rows;        // of a simdgroup
+  bool operator==(const Tuning&) const = default;
+};
+
+struct Variant {
+  OperationKind operation;
+  Format format;
+  std::string_view name;    // "seed"
+  std::string_view kernel;  // "linear_q4_k_seed"; its entries have _f32 or _f16 behind, for activations and results
+  std::string_view about;
+  const lanes::Library* (*plain)();
+  const lanes::Library* (*checked)();
+  Tuning tuning;                    // by default
+  std::span<const Tuning> tunings;  // all that it can do
+};
+
+std::span<const Variant> variants();
+// Null when there is none.
+const Variant* find_variant(OperationKind operation, Format format, std::string_view name);
+
+}  // namespace soffit::metal
