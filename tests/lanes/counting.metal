@@ -91,3 +91,12 @@ kernel void sums(ARGUMENTS) { y[index] = simd_sum(x[index]) + 1.0f; }
 // A table's element that data has chosen is data.
 constant float kTable[4] = {0.5f, 1.5f, 2.5f, 3.5f};
 kernel void looks_up(ARGUMENTS) { y[index] = kTable[words[index] & 3] + 1.0f; }
+// A variable keeps what it comes from, whatever its size; and so does memory looked at as another type.
+kernel void stores_small(ARGUMENTS) {
+  ushort words16[2];
+  words16[0] = ushort(words[index]);
+  words16[1] = 0;
+  thread const uchar *bytes = reinterpret_cast<thread const uchar *>(words16);
+  const uchar byte = bytes[1];
+  y[index] = float(byte);
+}

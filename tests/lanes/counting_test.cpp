@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Prices,
                              Price{"loops", 0, 31, 0, 0, 0},               //
                              Price{"calls", 0, 2, 0, 0, 0},                //
                              Price{"sums", 0, 1, 0, 0, 0},                 //
-                             Price{"looks_up", 1, 1, 0, 0, 0}),
+                             Price{"looks_up", 1, 1, 0, 0, 0}, Price{"stores_small", 0, 0, 4, 0, 0}),
                          [](const auto& info) { return std::string(info.param.kernel); });
 
 // One more AND for each of 32 words: 32 slots, 1 a word.

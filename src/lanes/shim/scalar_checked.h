@@ -57,12 +57,14 @@ struct NativeConstantOf<Scalar<T>> {
 template <class T>
 using NativeConstant = typename NativeConstantOf<std::remove_const_t<T>>::Type;
 
-constexpr void count(Cost cost, uint32_t slots, Flags flags) {
+constexpr uint32_t current_site() { return std::is_constant_evaluated() ? 0 : lane().site; }
+constexpr void count_at(uint32_t site, Cost cost, uint32_t slots, Flags flags) {
   if (std::is_constant_evaluated()) return;
   Lane& l = lane();
-  l.counts[(l.base + l.site) * kCosts + uint32_t(flags & kData ? cost : Cost::index)] += slots;
+  l.counts[(l.base + site) * kCosts + uint32_t(flags & kData ? cost : Cost::index)] += slots;
 }
 
+constexpr void count(Cost cost, uint32_t slots, Flags flags) { count_at(current_site(), cost, slots, flags); }
 template <class T>
 constexpr void count_conversion(Flags flags) {
   count(std::is_same_v<T, bool> ? Cost::integer : Cost::conversion, std::is_same_v<T, bool> ? kSlot : kConversionSlots,
@@ -87,6 +89,7 @@ template <class T>
 struct Product {
   T a, b, v;
   Flags flags;
+  uint32_t site;  // of the multiplication
   constexpr operator T() const { return v; }
 };
 
@@ -149,7 +152,7 @@ constexpr void write(Scalar<T>& to, Value<T> value) {
   asm("" : "+r"(at));
   if (on_stack(at)) {
     at->v = value.v;
-    const auto flags = Word<sizeof(T)>(value.flags * (~Word<sizeof(T)>(0) / 255));
+    const auto flags = Word<sizeof(T)>(value.flags * (Word<sizeof(T)>(~Word<sizeof(T)>(0)) / 255));
     std::memcpy(shadow(at), &flags, sizeof(T));
     return;
   }
@@ -217,12 +220,12 @@ inline constexpr bool kIsProduct = false;
 template <class T>
 inline constexpr bool kIsProduct<Product<T>> = true;
 
-// sign_a a * b + addend. The product has been counted as it was made; the addition comes with it, unless only the
-// addend makes the sum one of data.
+// +-a * b + addend. The product has been counted as it was made, and the addition comes with it; unless only the addend
+// makes it one of data: then it counts now, where it was made.
 template <class R>
 constexpr Value<R> add_product(const Product<R>& p, Value<R> addend, bool negative) {
   const Flags flags = p.flags | addend.flags;
-  if (flags != p.flags) count(Cost::floating, kSlot, flags);
+  if (flags != p.flags) count_at(p.site, Cost::floating, kSlot, flags);
   const R a = negative ? R(-p.a) : p.a;
   if (!std::is_constant_evaluated() && lane().contract) return Value<R>(fused<R>(a, p.b, addend.v), flags);
   return Value<R>(R((negative ? R(-p.v) : p.v) + addend.v), flags);
@@ -271,7 +274,7 @@ requires(Instrumented<A> || Instrumented<B>) constexpr auto operator*(const A& a
     const Value<R> x = convert<R>(a), y = convert<R>(b);
     const Flags flags = x.flags | y.flags;
     count(Cost::floating, kSlot, flags);
-    return Product<R>{x.v, y.v, R(x.v * y.v), flags};
+    return Product<R>{x.v, y.v, R(x.v * y.v), flags, current_site()};
   }
 }
 
@@ -303,7 +306,7 @@ requires(Instrumented<A> || Instrumented<B>) constexpr auto operator/(const A& a
     return Value<R>(can_divide(x.v, y.v) ? R(x.v / y.v) : x.v, flags);
   } else if constexpr (kConstant<B>) {
     count(Cost::floating, kSlot, flags);
-    return Product<R>{x.v, R(R(1.0f) / y.v), R(x.v / y.v), flags};
+    return Product<R>{x.v, R(R(1.0f) / y.v), R(x.v / y.v), flags, current_site()};
   } else {
     count(Cost::special, kReciprocalSlots, flags);
     count(Cost::floating, kSlot, flags);
@@ -368,7 +371,7 @@ template <Instrumented A>
 constexpr auto operator-(const A& a) {
   using R = Promoted<Native<A>>;
   if constexpr (kIsProduct<A>) {
-    return A{R(-a.a), a.b, R(-a.v), a.flags};
+    return A{R(-a.a), a.b, R(-a.v), a.flags, a.site};
   } else {
     const Value<R> x = convert<R>(a);
     if constexpr (std::is_integral_v<R>) count(Cost::integer, kSlot, x.flags);  // of a float it is part of the operand

@@ -16,6 +16,14 @@ using soffit::lanes::Stored;
 template <class T, int n>
 struct vec;
 
+// A vector of variables is aligned to its size, one of three as one of four. What is in the middle of an expression lies
+// nowhere.
+template <class T>
+constexpr ::size_t alignment(::size_t elements) {
+  const ::size_t bytes = elements * sizeof(T);
+  return (bytes & (bytes - 1)) == 0 ? bytes : alignof(T);
+}
+
 template <class T>
 inline constexpr int kElements = 1;
 template <class T, int n>
@@ -92,7 +100,7 @@ struct Swizzle {
   }
 
 template <class T>
-struct alignas(2 * sizeof(T)) vec<T, 2> {
+struct alignas(alignment<T>(2)) vec<T, 2> {
   T x, y;
   template <Number A>
   constexpr vec(const A& a) : x(as_element<Native<T>>(a)), y(x) {}
@@ -101,7 +109,7 @@ struct alignas(2 * sizeof(T)) vec<T, 2> {
   SOFFIT_VEC_BODY(2)
 };
 template <class T>
-struct alignas(4 * sizeof(T)) vec<T, 3> {
+struct alignas(alignment<T>(4)) vec<T, 3> {
   T x, y, z;
   template <Number A>
   constexpr vec(const A& a) : x(as_element<Native<T>>(a)), y(x), z(x) {}
@@ -111,7 +119,7 @@ struct alignas(4 * sizeof(T)) vec<T, 3> {
   SOFFIT_VEC_BODY(3)
 };
 template <class T>
-struct alignas(4 * sizeof(T)) vec<T, 4> {
+struct alignas(alignment<T>(4)) vec<T, 4> {
   T x, y, z, w;
   template <Number A>
   constexpr vec(const A& a) : x(as_element<Native<T>>(a)), y(x), z(x), w(x) {}

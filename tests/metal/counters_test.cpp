@@ -1,0 +1,143 @@
+// What the runner counts for the write-ups' kernels, as whole numbers, and which lane has which weights.
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "products.hpp"
+
+namespace soffit::metal {
+namespace {
+
+using lanes::Cost;
+using lanes::Counts;
+
+constexpr uint64_t kRows = 16, kCols = 4096, kWeights = kRows * kCols;
+
+lanes::Outcome counted(Format format, std::string_view variant, const Tuning& tuning, uint32_t traced = 0) {
+  const Variant* v = find_variant(OperationKind::linear, format, variant);
+  EXPECT_NE(v, nullptr);
+  const LinearShape shape{.rows = kRows, .cols = kCols};
+  const Problem problem = Problem::random(format, shape, DataType::f16, 1);
+  auto outcome =
+      run_linear(*v, tuning, shape, DataType::f16, problem.buffers, {.seed = 5, .traced_simdgroups = traced});
+  EXPECT_TRUE(outcome && outcome->faults.empty());
+  return std::move(*outcome);
+}
+
+uint64_t slots(const Counts& counts, Cost cost) { return counts.slots[size_t(cost)]; }
+uint64_t inner(const Counts& counts) {
+  uint64_t sum = 0;
+  for (const Cost cost : {Cost::integer, Cost::floating, Cost::conversion, Cost::floor, Cost::special}) {
+    sum += counts.inner[size_t(cost)];
+  }
+  return sum;
+}
+
+// Two rows a simdgroup: 8 simdgroups, each with 4 steps of 4 blocks. In a step a lane
+//   has 32 columns, whose sums take 32 additions;
+// and for each of two rows
+//   unpacks scales: 2 words with a mask, 1 with mask | (mask >> 2), 1 with (>> 4 mask) | (mask >> 2):
+//     1 + 1 + (1 + 1 + 4 + 1) + (4 + 1 + 1 + 4 + 1) = 20 integer
+//   multiplies 32 codes: a mask, a conversion, an fma each: 32 integer, 32 * 4 conversion, 32 floating
+//   puts the sums right: 4 fma for the upper halves of words; 4 scales converted (16), 4 products and 2 with 1/16,
+//   their
+//     sum in fma: 4 + 6 floating
+//   takes off the minima: 4 converted (16), a dot product of 4
+//   multiplies with d and dmin, a product and an fma, and adds to the result: 3 floating
+constexpr uint64_t kSteps = 8 * 4;
+
+TEST(Counters, OfTheFirstWriteUp) {
+  const Counts counts = counted(Format::q4_k, "seed", {2, 2}).counts;
+  EXPECT_EQ(slots(counts, Cost::integer), 32 * kSteps * 2 * (20 + 32));
+  EXPECT_EQ(slots(counts, Cost::conversion), 32 * kSteps * 2 * (128 + 16 + 16));
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * kSteps * (32 + 2 * (32 + 4 + 6 + 4 + 3)));
+  EXPECT_EQ(slots(counts, Cost::floor), 0);
+  EXPECT_EQ(slots(counts, Cost::special), 0);
+  EXPECT_EQ(inner(counts), 6 * kWeights);  // mask, conversion, fma: 1 + 4 + 1
+
+  // Two loads of 8 bytes a lane, row and step, every byte taken once.
+  EXPECT_EQ(counts.passes, kSteps * 2 * 2);
+  EXPECT_EQ(counts.useful, 32 * counts.passes);
+  // 4 blocks of 144 bytes apart, 64 bytes of each: 256 bytes in 10 segments of 32 and 7 of 64. A step is 576 bytes on,
+  // half a segment of 128: 4 of them and 5 in turn.
+  EXPECT_EQ(counts.segments[0], 10 * counts.passes);
+  EXPECT_EQ(counts.segments[1], 7 * counts.passes);
+  EXPECT_EQ(2 * counts.segments[2], 9 * counts.passes);
+
+  // As issued each simdgroup reads its rows, and all of the activations again: 1.28 operations a byte. From memory the
+  // weights count alone, nearly: 3.56.
+  EXPECT_EQ(counts.weight_bytes, kWeights / 256 * 144);
+  EXPECT_EQ(counts.activation_bytes, kRows / 2 * kCols * 2);
+  EXPECT_DOUBLE_EQ(2.0 * kWeights / double(counts.weight_bytes + counts.activation_bytes), 1.28);
+  EXPECT_NEAR(2.0 * kWeights / double(counts.weight_bytes), 3.56, 0.005);
+}
+
+// More rows share the sums of columns; nothing else changes.
+TEST(Counters, OfTheFirstWriteUpTuned) {
+  for (const uint64_t rows : {1, 2, 4}) {
+    const Counts counts = counted(Format::q4_k, "seed", {2, uint32_t(rows)}).counts;
+    EXPECT_EQ(slots(counts, Cost::floating), 32 * (kRows / rows) * 4 * (32 + rows * 49));
+    EXPECT_EQ(slots(counts, Cost::integer), 32 * kRows * 4 * 52);
+    EXPECT_EQ(inner(counts), 6 * kWeights);
+  }
+}
+
+// Lane -> (block, group, weight), for all weights of a simdgroup's two rows.
+TEST(Counters, LaneMapOfTheFirstWriteUp) {
+  const auto outcome = counted(Format::q4_k, "seed", {2, 2}, 8);
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t, uint64_t>, uint32_t> owner;  // by row, block, group, weight
+  for (const lanes::Trace& trace : outcome.traces) {
+    for (const lanes::PayloadRun& run : trace.runs) {
+      EXPECT_EQ(run.bytes, 8);  // coalesced into one load
+      for (uint64_t at = run.offset; at < run.offset + run.bytes; ++at) {
+        const uint64_t row = at / 2304, block = at % 2304 / 144, byte = at % 144 - 16;
+        EXPECT_EQ(row / 2, trace.simdgroup);
+        for (const uint64_t nibble : {0, 1}) {
+          const uint64_t group = byte / 32 * 2 + nibble, weight = byte % 32;
+          const bool added = owner.emplace(std::tuple(row, block, group, weight), trace.lane).second;
+          EXPECT_TRUE(added) << "weight " << weight << " of group " << group << " is read twice";
+        }
+      }
+    }
+  }
+  EXPECT_EQ(owner.size(), kWeights);
+  for (const auto& [place, lane] : owner) {
+    const auto [row, block, group, weight] = place;
+    EXPECT_EQ(lane / 8, block % 4);  // the cohort
+    // Counted from 1 the teams have groups 1 2 5 6 and 3 4 7 8.
+    const std::set<uint64_t> groups = lane % 8 < 4 ? std::set<uint64_t>{1, 2, 5, 6} : std::set<uint64_t>{3, 4, 7, 8};
+    EXPECT_TRUE(groups.contains(group + 1));
+    EXPECT_EQ(lane % 4, weight / 8);
+  }
+}
+
+// A block of a row, in slots of a lane. A byte of five digits: 1 conversion (4), and five times a product, a floor (4),
+// an fma: 10 floating, 20 floor. Of four digits: 8 and 16.
+//   flat     2 bytes; their sum, and an fma with the scale
+//   regions  2 bytes and one of four digits; 2 sums, and an fma
+// Coefficients, once for 4 rows: a selection of each activation, 4 products fused with a subtraction, 4 additions. The
+// fifth activation of four digits is a constant, which costs no selection.
+constexpr uint64_t kRowBlocks = kWeights / 256;
+
+TEST(Counters, OfTheSecondWriteUpFlattened) {
+  const Counts counts = counted(Format::tq1_0, "flat", {2, 4}).counts;
+  EXPECT_EQ(slots(counts, Cost::conversion), 32 * kRowBlocks * 2 * 4);
+  EXPECT_EQ(slots(counts, Cost::floor), 32 * kRowBlocks * 2 * 20);
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * (kRowBlocks * (2 * 10 + 2) + kRowBlocks / 4 * 2 * 13));
+  EXPECT_EQ(slots(counts, Cost::integer), 0);
+  EXPECT_EQ(inner(counts), 32 * kRowBlocks * (2 * 34 + 2));
+  EXPECT_EQ(counts.passes, kRowBlocks * 2);
+  EXPECT_EQ(counts.useful, kRowBlocks * 52);  // of 64
+}
+
+TEST(Counters, OfTheSecondWriteUpBefore) {
+  const Counts counts = counted(Format::tq1_0, "regions", {2, 4}).counts;
+  EXPECT_EQ(slots(counts, Cost::conversion), 32 * kRowBlocks * 3 * 4);
+  EXPECT_EQ(slots(counts, Cost::floor), 32 * kRowBlocks * (2 * 20 + 16));
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * (kRowBlocks * (2 * 10 + 8 + 3) + kRowBlocks / 4 * (2 * 13 + 12)));
+  EXPECT_EQ(counts.passes, kRowBlocks * 3);
+  EXPECT_EQ(counts.useful, kRowBlocks * 52);  // of 96
+}
+
+}  // namespace
+}  // namespace soffit::metal
