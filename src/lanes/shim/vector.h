@@ -16,8 +16,8 @@ using soffit::lanes::Stored;
 template <class T, int n>
 struct vec;
 
-// A vector of variables is aligned to its size, one of three as one of four. What is in the middle of an expression lies
-// nowhere.
+// A vector of variables is aligned to its size, one of three as one of four. What is in the middle of an expression
+// lies nowhere.
 template <class T>
 constexpr ::size_t alignment(::size_t elements) {
   const ::size_t bytes = elements * sizeof(T);
