@@ -44,12 +44,12 @@ class Fiber {
   bool done_ = true;
   // For the sanitizers, which have to know of every switch.
   std::byte* stack_ = nullptr;
-  size_t stack_bytes_ = 0;
-  void* fake_stack_ = nullptr;
-  const void* outer_stack_ = nullptr;
-  size_t outer_bytes_ = 0;
-  void* thread_fiber_ = nullptr;
-  void* outer_fiber_ = nullptr;
+  [[maybe_unused]] size_t stack_bytes_ = 0;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] const void* outer_stack_ = nullptr;
+  [[maybe_unused]] size_t outer_bytes_ = 0;
+  [[maybe_unused]] void* thread_fiber_ = nullptr;
+  [[maybe_unused]] void* outer_fiber_ = nullptr;
 };
 
 }  // namespace soffit::lanes

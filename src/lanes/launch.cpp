@@ -16,12 +16,6 @@ namespace {
 
 constexpr uint32_t kMostThreads = 1024;
 
-std::string kernel_names(const Library& library) {
-  std::string names;
-  for (uint32_t k = 0; k < library.kernel_count; ++k) names += concat(k ? ", " : "", library.kernels[k].name);
-  return names;
-}
-
 template <class T>
 void set(void* to, T value) {
   std::memcpy(to, &value, sizeof value);

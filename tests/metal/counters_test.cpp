@@ -1,9 +1,11 @@
 // What the runner counts for the write-ups' kernels, as whole numbers, and which lane has which weights.
+#include <gtest/gtest.h>
+
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "products.hpp"
+#include "metal/linear_problem.hpp"
 
 namespace soffit::metal {
 namespace {
@@ -17,9 +19,9 @@ lanes::Outcome counted(Format format, std::string_view variant, const Tuning& tu
   const Variant* v = find_variant(OperationKind::linear, format, variant);
   EXPECT_NE(v, nullptr);
   const LinearShape shape{.rows = kRows, .cols = kCols};
-  const Problem problem = Problem::random(format, shape, DataType::f16, 1);
+  const auto problem = LinearProblem::random(format, shape, DataType::f16, 1);
   auto outcome =
-      run_linear(*v, tuning, shape, DataType::f16, problem.buffers, {.seed = 5, .traced_simdgroups = traced});
+      run_linear(*v, tuning, shape, DataType::f16, problem->buffers(), {.seed = 5, .traced_simdgroups = traced});
   EXPECT_TRUE(outcome && outcome->faults.empty());
   return std::move(*outcome);
 }

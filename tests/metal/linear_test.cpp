@@ -1,12 +1,26 @@
 // Every variant of the mat-vec kernels is right, at every tuning and at odd shapes, and nothing is wrong with it.
 #include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
 
-#include "products.hpp"
+#include "metal/linear_problem.hpp"
 
 namespace soffit::metal {
 namespace {
 
 std::string name_of(const Variant& v) { return std::string(v.kernel); }
+
+LinearProblem random_problem(Format format, const LinearShape& shape, DataType type, uint64_t seed,
+                             checker::Blocks blocks = checker::Blocks::random) {
+  auto problem = LinearProblem::random(format, shape, type, seed, blocks);
+  EXPECT_TRUE(problem) << problem.error().message;
+  return std::move(*problem);
+}
+
+void expect_right(const LinearProblem& problem) {
+  const WorstResult worst = problem.worst_result();
+  EXPECT_TRUE(worst.right()) << "row " << worst.row << ", vector " << worst.vector << ": " << worst.result
+                             << ", expected " << worst.exact << ", error / bound = " << worst.error_over_bound;
+}
 
 class Linear : public testing::TestWithParam<Variant> {
  protected:
@@ -16,11 +30,11 @@ class Linear : public testing::TestWithParam<Variant> {
     SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.cols << ", n = " << shape.n << ", "
                                     << to_string(type) << ", " << tuning.simdgroups << " simdgroups of " << tuning.rows
                                     << " rows");
-    Problem problem = Problem::random(v.format, shape, type, seed, blocks);
-    const auto outcome = run_linear(v, tuning, shape, type, problem.buffers, {.seed = seed});
+    LinearProblem problem = random_problem(v.format, shape, type, seed, blocks);
+    const auto outcome = run_linear(v, tuning, shape, type, problem.buffers(), {.seed = seed});
     ASSERT_TRUE(outcome) << outcome.error().message;
     for (const lanes::Fault& fault : outcome->faults) ADD_FAILURE() << to_text(fault);
-    worst_error(problem);
+    expect_right(problem);
 
     // The plain mode does the same arithmetic, in any number of threads; the order of lanes makes no difference.
     const LaneOptions arms[] = {
@@ -28,11 +42,11 @@ class Linear : public testing::TestWithParam<Variant> {
     std::vector<float> first;
     for (const LaneOptions& options : arms) {
       problem.forget_results();
-      ASSERT_TRUE(run_linear(v, tuning, shape, type, problem.buffers, options));
+      ASSERT_TRUE(run_linear(v, tuning, shape, type, problem.buffers(), options));
       if (first.empty()) first = problem.results();
       EXPECT_EQ(problem.results(), first);
     }
-    worst_error(problem);
+    expect_right(problem);
   }
 };
 
@@ -74,17 +88,17 @@ TEST_P(Linear, ReachesBeyondFourGigabytes) {
 TEST_P(Linear, TakesActivationsThatAreNoFp16) {
   const Variant& v = GetParam();
   const LinearShape shape{.rows = 4, .cols = 512};
-  Problem problem = Problem::random(v.format, shape, DataType::f32, 9);
+  LinearProblem problem = random_problem(v.format, shape, DataType::f32, 9);
   problem.set_x(0, 300, 1e5f);
-  ASSERT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers, {}));
-  worst_error(problem);
+  ASSERT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers(), {}));
+  expect_right(problem);
 }
 
 TEST_P(Linear, RefusesWhatItCannotDo) {
   const Variant& v = GetParam();
-  const Problem problem = Problem::random(v.format, {.rows = 4, .cols = 256}, DataType::f32, 1);
+  const LinearProblem problem = random_problem(v.format, {.rows = 4, .cols = 256}, DataType::f32, 1);
   const auto message = [&](const Tuning& tuning, const LinearShape& shape, DataType type) {
-    const auto outcome = run_linear(v, tuning, shape, type, problem.buffers, {});
+    const auto outcome = run_linear(v, tuning, shape, type, problem.buffers(), {});
     return outcome ? std::string() : outcome.error().message;
   };
   EXPECT_NE(message({3, 2}, {.rows = 4, .cols = 256}, DataType::f32).find("no tuning of 3 simdgroups"),
@@ -102,12 +116,12 @@ INSTANTIATE_TEST_SUITE_P(Of, Linear, testing::ValuesIn(variants().begin(), varia
 TEST(LinearChecks, NoticeSwappedScales) {
   const Variant& v = *find_variant(OperationKind::linear, Format::q4_k, "seed");
   const LinearShape shape{.rows = 2, .cols = 4096};
-  Problem problem = Problem::random(v.format, shape, DataType::f32, 4);
-  ASSERT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers, {}));
-  const auto row = problem.row(1, *row_bytes(v.format, 4096));
+  LinearProblem problem = random_problem(v.format, shape, DataType::f32, 4);
+  ASSERT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers(), {}));
+  const auto row = problem.row(1);
   ASSERT_NE(row[4], row[5]);
   std::swap(row[4], row[5]);
-  EXPECT_NONFATAL_FAILURE(worst_error(problem), "row 1");
+  EXPECT_NONFATAL_FAILURE(expect_right(problem), "row 1");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ extern const Command kCheck;
 extern const Command kInspect;
 extern const Command kDevices;
 extern const Command kKernels;
+extern const Command kLanes;
 extern const Command kTokenize;
 extern const Command kDetokenize;
 extern const Command kQuantize;
@@ -25,6 +26,7 @@ constexpr const Command* kCommands[] = {
     &kInspect,     //
     &kDevices,     //
     &kKernels,     //
+    &kLanes,       //
     &kTokenize,    //
     &kDetokenize,  //
     &kQuantize,    //

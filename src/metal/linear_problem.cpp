@@ -1,0 +1,109 @@
+#include "metal/linear_problem.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "check/bounds.hpp"
+#include "check/decoded.hpp"
+#include "check/product.hpp"
+#include "check/random.hpp"
+#include "core/half.hpp"
+
+namespace soffit::metal {
+namespace {
+
+// Five digits of a TQ1_0 byte are folded into F(k) (y(k-1) - 3 y(k)) for k = 1 … 4, F(5) y(4) and the sum of y, with
+// F(k) = floor(3^k byte / 256). So the terms are larger than the products of digits that they add up to. Each has at
+// most four roundings of its own (of the coefficient, and of the product with the scale), and there are fewer than 2
+// for each column.
+double folded_bound(std::span<const std::byte> row, std::span<const double> x) {
+  double terms = 0;
+  for (size_t block = 0; block * 256 < x.size(); ++block) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(row.data()) + block * 54;
+    const double* y = x.data() + block * 256;
+    double sum = 0;
+    for (size_t b = 0; b < 52; ++b) {
+      const size_t first = b < 32 ? b : b < 48 ? 160 + b - 32 : 240 + b - 48, distance = b < 32 ? 32 : b < 48 ? 16 : 4;
+      double of[6] = {};
+      for (size_t n = 0; n < (b < 48 ? 5u : 4u); ++n) of[n] = std::fabs(y[first + n * distance]);
+      double power = 1;
+      for (size_t k = 1; k <= 5; ++k) {
+        power *= 3;
+        sum += std::floor(power * bytes[b] / 256) * (of[k - 1] + 3 * of[k]) + of[k - 1];
+      }
+    }
+    terms += sum * std::fabs(half_to_float(uint16_t(bytes[52] | bytes[53] << 8)));
+  }
+  return checker::gamma(2 * double(x.size()) + 4) * terms;
+}
+
+}  // namespace
+
+Result<LinearProblem> LinearProblem::random(Format format, const LinearShape& shape, DataType type, uint64_t seed,
+                                            checker::Blocks blocks) {
+  SOFFIT_TRY(auto buffers, LinearBuffers::create(format, shape, type));
+  LinearProblem problem(format, shape, type, std::move(buffers));
+  SOFFIT_TRY(problem.row_bytes_, row_bytes(format, int64_t(shape.cols)));
+  checker::Random random(seed);
+  for (uint64_t r = 0; r < shape.rows; ++r) checker::fill_blocks(format, blocks, random, problem.row(r));
+  for (uint64_t v = 0; v < shape.n; ++v) {
+    for (uint64_t k = 0; k < shape.cols; ++k) problem.set_x(v, k, random.normal());
+  }
+  problem.forget_results();
+  return problem;
+}
+
+std::span<std::byte> LinearProblem::row(uint64_t r) const {
+  const uint64_t stride = shape_.row_bytes ? shape_.row_bytes : uint64_t(row_bytes_);
+  return buffers_.weights.span().subspan(size_t(r * stride), size_t(row_bytes_));
+}
+uint64_t LinearProblem::x_at(uint64_t vector, uint64_t column) const {
+  return vector * (shape_.x_stride ? shape_.x_stride : shape_.cols) + column;
+}
+uint64_t LinearProblem::y_at(uint64_t vector, uint64_t row) const {
+  return vector * (shape_.y_stride ? shape_.y_stride : shape_.rows) + row;
+}
+
+float LinearProblem::get(const lanes::DeviceMemory& memory, uint64_t at) const {
+  if (type_ == DataType::f16) return half_to_float(reinterpret_cast<const uint16_t*>(memory.data())[at]);
+  return reinterpret_cast<const float*>(memory.data())[at];
+}
+void LinearProblem::set(const lanes::DeviceMemory& memory, uint64_t at, float value) {
+  if (type_ == DataType::f16) {
+    reinterpret_cast<uint16_t*>(memory.data())[at] = float_to_half(value);
+  } else {
+    reinterpret_cast<float*>(memory.data())[at] = value;
+  }
+}
+
+std::vector<float> LinearProblem::results() const {
+  std::vector<float> all;
+  for (uint64_t v = 0; v < shape_.n; ++v) {
+    for (uint64_t r = 0; r < shape_.rows; ++r) all.push_back(y(v, r));
+  }
+  return all;
+}
+void LinearProblem::forget_results() { std::memset(buffers_.y.data(), 0xff, size_t(buffers_.y.bytes())); }
+
+WorstResult LinearProblem::worst_result() const {
+  std::vector<checker::ActivationRow> activations;
+  for (uint64_t v = 0; v < shape_.n; ++v) {
+    std::vector<float> values(shape_.cols);
+    for (uint64_t k = 0; k < shape_.cols; ++k) values[k] = x(v, k);
+    activations.emplace_back(std::span<const float>(values), 0);
+  }
+  WorstResult worst;
+  for (uint64_t r = 0; r < shape_.rows; ++r) {
+    const checker::DecodedRow decoded = checker::decode_row(format_, row(r));
+    for (uint64_t v = 0; v < shape_.n; ++v) {
+      checker::Value value = checker::product(format_, 0, decoded, activations[v]);
+      if (format_ == Format::tq1_0) value.bound = folded_bound(row(r), activations[v].x);
+      const double ratio = checker::error_over_bound(y(v, r), type_, value);
+      if (!(ratio <= worst.error_over_bound)) worst = {ratio, r, v, y(v, r), value.exact};
+      if (std::isnan(ratio)) return worst;
+    }
+  }
+  return worst;
+}
+
+}  // namespace soffit::metal

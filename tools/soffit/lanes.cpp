@@ -1,0 +1,226 @@
+// soffit lanes: what Metal kernels do, lane by lane, on a machine without Metal.
+#include "lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "command.hpp"
+#include "console.hpp"
+#include "metal/linear_problem.hpp"
+#include "metal/variants.hpp"
+
+namespace soffit::tool {
+
+void add_figures(Json& row, const metal::Figures& f, uint64_t weights, uint64_t n, double memory_bytes) {
+  const double operations = 2.0 * double(weights) * double(n), issued = double(f.weight_bytes + f.activation_bytes);
+  row["slots_useful"] = f.slots_useful;
+  row["slots_issued"] = f.slots_issued;
+  row["lane_use"] = f.lane_use;
+  row["int_slots_per_weight"] = f.integer;
+  row["fma_slots_per_weight"] = f.floating;
+  row["conversion_slots_per_weight"] = f.conversion;
+  row["floor_slots_per_weight"] = f.floor;
+  row["special_slots_per_weight"] = f.special;
+  row["inner_slots_per_weight"] = f.inner;
+  row["index_slots_per_weight"] = f.index;
+  row["slots_per_weight"] = f.total;
+  row["weight_bytes"] = f.weight_bytes;
+  row["activation_bytes"] = f.activation_bytes;
+  row["segments_32"] = f.segments[0];
+  row["segments_64"] = f.segments[1];
+  row["segments_128"] = f.segments[2];
+  row["intensity_issued"] = issued > 0 ? Json(operations / issued) : Json();
+  row["intensity_memory"] = memory_bytes > 0 ? Json(operations / memory_bytes) : Json();
+  row["estimate_seconds"] = Json::object();
+  for (const metal::Chip& chip : metal::chips()) {
+    row["estimate_seconds"][std::string(chip.name)] =
+        metal::estimated_seconds(chip, f.total * double(weights), memory_bytes);
+  }
+}
+
+void add_faults(Json& row, const std::vector<lanes::Fault>& faults, uint64_t total) {
+  row["fault_count"] = total;
+  row["faults"] = Json::array();
+  for (const lanes::Fault& f : faults) {
+    row["faults"].push_back({{"kind", to_string(f.kind)},
+                             {"file", f.file},
+                             {"line", f.line},
+                             {"column", f.column},
+                             {"threadgroup", {f.threadgroup.x, f.threadgroup.y, f.threadgroup.z}},
+                             {"simdgroup", f.simdgroup},
+                             {"lane", f.lane},
+                             {"what", f.what},
+                             {"times", f.times}});
+    warn(to_text(f));
+  }
+}
+
+namespace {
+
+std::string show_m2_pro(const Json& seconds) { return fmt::format("{:.1f}", seconds["M2 Pro"].get<double>() * 1e6); }
+std::string show_yes(const Json& value) { return value.is_null() ? "-" : value.get<bool>() ? "yes" : "NO"; }
+
+const std::vector<Column> kColumns = {
+    {"kernel", "kernel", {}},
+    {"simdgroups", "simdgroups", {}},
+    {"rows_per_simdgroup", "rows", {}},
+    {"lane_use", "lanes used", show_fixed(3)},
+    {"int_slots_per_weight", "int", show_fixed(3)},
+    {"fma_slots_per_weight", "fma", show_fixed(3)},
+    {"conversion_slots_per_weight", "convert", show_fixed(3)},
+    {"floor_slots_per_weight", "floor", show_fixed(3)},
+    {"inner_slots_per_weight", "inner", show_fixed(3)},
+    {"slots_per_weight", "slots", show_fixed(3)},
+    {"index_slots_per_weight", "index", show_fixed(2)},
+    {"segments_32", "seg 32", show_fixed(1)},
+    {"segments_64", "64", show_fixed(1)},
+    {"segments_128", "128", show_fixed(1)},
+    {"intensity_issued", "flop/B issued", show_fixed(2)},
+    {"intensity_memory", "memory", show_fixed(2)},
+    {"estimate_seconds", "M2 Pro, estimated µs", show_m2_pro},
+    {"checked", "right", show_yes},
+};
+
+// "a,b" as its parts; nothing of an empty text.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    parts.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+bool asked_for(const std::vector<std::string>& wanted, std::string_view name) {
+  return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
+}
+
+Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& options) {
+  std::vector<const metal::Variant*> chosen;
+  std::vector<std::string> names, formats;  // that there are
+  const auto add = [](std::vector<std::string>& list, std::string_view name) {
+    if (std::ranges::find(list, name) == list.end()) list.emplace_back(name);
+  };
+  auto wanted_names = parts_of(options.variants), wanted_formats = parts_of(options.formats);
+  if (options.formats == "all") wanted_formats.clear();
+  for (const metal::Variant& v : metal::variants()) {
+    if (to_string(v.operation) != options.what) continue;
+    const std::string_view format = info(v.format).name;
+    add(formats, format);
+    if (!asked_for(wanted_formats, format)) continue;
+    add(names, v.name);
+    if (asked_for(wanted_names, v.name)) chosen.push_back(&v);
+  }
+  for (const std::string& format : wanted_formats) {
+    if (std::ranges::find(formats, format) == formats.end()) {
+      return unsupported(fmt::format("no {} kernels for format '{}' on the lanes; there are {}", options.what,
+                                     printable(format), joined(formats)));
+    }
+  }
+  for (const std::string& name : wanted_names) {
+    if (std::ranges::find(names, name) == names.end()) {
+      return unsupported(fmt::format("no variant '{}'; there are {}", printable(name), joined(names)));
+    }
+  }
+  if (chosen.empty()) return unsupported(fmt::format("no kernels for {} on the lanes yet", options.what));
+  return chosen;
+}
+
+}  // namespace
+
+void print_lanes(Output output, const std::vector<Json>& rows) { print_rows(output, kColumns, rows); }
+
+int run_own_kernels(const LanesOptions& options) {
+  const auto variants = chosen_variants(options);
+  if (!variants) return fail(variants.error());
+  const metal::LinearShape shape{
+      .rows = uint64_t(options.rows), .cols = uint64_t(options.cols), .n = uint64_t(options.n)};
+  const DataType type = options.activations == "f32" ? DataType::f32 : DataType::f16;
+  const uint64_t weights = shape.rows * shape.cols, seed = options.common.seed.value_or(1);
+  std::vector<Json> rows;
+  bool faulty = false;
+  for (const metal::Variant* v : *variants) {
+    const auto tunings = options.sweep ? v->tunings : std::span(&v->tuning, 1);
+    for (const metal::Tuning& tuning : tunings) {
+      auto problem = metal::LinearProblem::random(v->format, shape, type, seed);
+      if (!problem) return fail(problem.error());
+      const auto outcome = run_linear(*v, tuning, shape, type, problem->buffers(), {.seed = seed});
+      if (!outcome) return fail(outcome.error());
+      const auto worst = problem->worst_result();
+      const bool right = worst.right() && outcome->fault_count == 0;
+      faulty |= !right;
+      const auto& buffers = problem->buffers();
+      const auto memory_bytes = double(buffers.weights.bytes() + buffers.x.bytes() + buffers.y.bytes());
+      Json row = {{"kernel", v->kernel},
+                  {"variant", v->name},
+                  {"format", info(v->format).name},
+                  {"rows", shape.rows},
+                  {"cols", shape.cols},
+                  {"n", shape.n},
+                  {"activations", to_string(type)},
+                  {"simdgroups", tuning.simdgroups},
+                  {"rows_per_simdgroup", tuning.rows}};
+      add_figures(row, figures(outcome->counts, weights), weights, shape.n, memory_bytes);
+      row["error_over_bound"] = worst.error_over_bound;
+      row["checked"] = right;
+      add_faults(row, outcome->faults, outcome->fault_count);
+      if (!worst.right()) {
+        warn(fmt::format("{}: row {}, vector {} is {}, not {}: error / bound = {}", v->kernel, worst.row, worst.vector,
+                         worst.result, worst.exact, worst.error_over_bound));
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  print_lanes(options.common.output, rows);
+  return faulty ? kFailed : kDone;
+}
+
+namespace {
+
+int lanes(const LanesOptions& options) {
+  static const std::vector<std::string> kOperations = {"linear", "linear_id", "get_rows", "dequantize"};
+  const bool file = options.what.ends_with(".metal") || std::filesystem::exists(options.what);
+  if (!file && std::ranges::find(kOperations, options.what) == kOperations.end()) {
+    return usage_error(fmt::format("'{}' is neither an operation ({}) nor a .metal file", printable(options.what),
+                                   joined(kOperations)));
+  }
+  return run_own_kernels(options);
+}
+
+std::function<int()> declare(CLI::App& app) {
+  auto options = std::make_shared<LanesOptions>();
+  add_common_options(app, options->common);
+  app.add_option("what", options->what, "linear, linear_id, get_rows or dequantize; or a .metal file")
+      ->required()
+      ->type_name("OPERATION|FILE");
+  app.add_option("--variant", options->variants, "variants of the kernels (default: all)")->type_name("VARIANT,…");
+  app.add_option("--format", options->formats, "formats, or all (default: all that have kernels)")
+      ->type_name("FORMAT,…");
+  add_size(app, "--rows", options->rows, "rows of the matrix (default: 64)");
+  add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
+  add_size(app, "--n", options->n, "columns of activations (default: 1)");
+  app.add_option("--activations", options->activations, "type of activations and results: f32 or f16 (default: f16)")
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->type_name("TYPE");
+  app.add_flag("--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
+  return [options] { return lanes(*options); };
+}
+
+}  // namespace
+
+extern const Command kLanes;
+const Command kLanes = {"lanes", "what Metal kernels do, lane by lane: checked and counted, without Metal",
+                        "  soffit lanes linear --format q4_k,tq1_0\n"
+                        "  soffit lanes linear --format q4_k --variant seed --sweep --output md",
+                        declare};
+
+}  // namespace soffit::tool
