@@ -18,5 +18,9 @@ install(FILES ${PROJECT_BINARY_DIR}/soffit-config.cmake ${PROJECT_BINARY_DIR}/so
         DESTINATION ${package_directory})
 
 file(RELATIVE_PATH SOFFIT_PREFIX_FROM_PKGCONFIG ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(SOFFIT_PRIVATE_LIBRARIES "-lstdc++ -lm -pthread")
+if(SOFFIT_BUILD_LANES)
+  set(SOFFIT_PRIVATE_LIBRARIES "-lboost_context ${SOFFIT_PRIVATE_LIBRARIES}")
+endif()
 configure_file(cmake/soffit.pc.in soffit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/soffit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -169,7 +169,7 @@ int run_own_kernels(const LanesOptions& options) {
                   {"activations", to_string(type)},
                   {"simdgroups", tuning.simdgroups},
                   {"rows_per_simdgroup", tuning.rows}};
-      add_figures(row, figures(outcome->counts, weights), weights, shape.n, memory_bytes);
+      add_figures(row, metal::figures(outcome->counts, weights), weights, shape.n, memory_bytes);
       row["error_over_bound"] = worst.error_over_bound;
       row["checked"] = right;
       add_faults(row, outcome->faults, outcome->fault_count);
