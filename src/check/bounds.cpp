@@ -17,7 +17,9 @@ void activation_errors(std::span<const double> x, int activation_block, std::spa
     double largest = 0;
     for (size_t k = begin; k < end; ++k) largest = std::max(largest, std::fabs(x[k]));
     for (size_t k = begin; k < end; ++k)
-      if (x[k] != 0) errors[k] = std::min(std::fabs(x[k]), largest / 254) + 4 * kUnit * largest + 127 * 0x1p-149;
+      if (x[k] != 0)
+        errors[k] = std::min(std::fabs(x[k]), largest / 254) + 4 * kUnit * largest + 127 * 0x1p-149 +
+                    (activation_block == 32 ? 0x1p-11 * (std::fabs(x[k]) + largest / 254) : 0);
   }
 }
 
@@ -32,6 +34,7 @@ Value product(Format format, int64_t cols, int activation_block, const ProductSu
   const double subnormal = terms * 0x1p-149 * std::max({1.0, s.activation, s.parts});
   double bound = s.rounding + gamma(terms + 2) * s.terms + (s.terms > 0 ? subnormal : 0);
   if (g.minimum) bound += kUnit * s.decode;
+  if (g.minimum && activation_block == 32) bound += 0x1p-11 * s.terms;
   return {s.exact, bound};
 }
 

@@ -7,6 +7,8 @@
 //    + 254.1 u, and its scale is s (1 + eps). Then
 //      |s q - x| <= m / 254 + (m / 127)(254.1 u + 127 u) <= m / 254 + 3.1 u m,   and = |x| where q = 0,
 //    so   e = min(|x|, m / 254) + 4 u m,   0 where x = 0,   plus 127 * 2^-149 for scales that are subnormal.
+//    Scales of 32 columns may be rounded to 11 bits after that, which is another 2^-11 |s q| <= 2^-11 (|x| + m / 254);
+//    those that minima are multiplied with may not, so that with minima the difference reaches both parts: 2^-11 T.
 //    Rounding x moves the result by at most   R = sum |w| e.
 //    Not rounded: e = 0.
 //
@@ -18,7 +20,8 @@
 // 3. fp32 arithmetic. Whatever the order of summation, a result of N terms is a sum of terms each of which went through
 //    at most N - 1 additions and P products, every one with a relative error of at most u. So with T = sum of |term|
 //      F = gamma(N - 1 + P) T,   gamma(n) = n u / (1 - n u)    (Higham, Accuracy and Stability, section 3.1)
-//    int8:  integer sums of a group of columns are exact (|sum| < 2^24), or those of a tile, rounded once, so a term is a
+//    int8:  integer sums of a group of columns are exact (|sum| < 2^24), or those of a tile, rounded once, so a term is
+//    a
 //           group's sum or minimum times scales: N = groups (twice with minima) + blocks of 256 columns, that are
 //           scaled once more; P = 3.
 //    fp32:  N = columns + groups (twice with minima), P = 3.

@@ -9,7 +9,8 @@ namespace soffit::cpu {
 inline constexpr int64_t kBlockColumns = 256;
 
 // 256 columns of one row as int8, q = round(x / scale), scale = max|x| / 127 of 32 columns (the 32 form, for formats of
-// 32-column blocks) or of 256 (the 256 form).
+// 32-column blocks) or of 256 (the 256 form). In the 32 form the scale is then rounded to 11
+// bits, but not in sum32.
 //
 // Codes are counted from 0 where weights are counted from a bias, so an accumulator over a group starts at minus bias
 // times the sum of the group's q; those starts are stored ready for the biases there are.

@@ -17,6 +17,22 @@ template <class V, class T>
   else
     return V::load_floats(p);
 }
+// Weights of values are rounded to the significand of an F16 cache, as in llama.cpp; their sum is not.
+template <class V, class T>
+[[gnu::always_inline]] inline typename V::Floats as_cached(typename V::Floats x) {
+  if constexpr (sizeof(T) != 2) return x;
+  alignas(64) float lanes[16];
+  V::store(lanes, x);
+  for (float& lane : lanes) lane = eleven_bits(lane);
+  return V::load_floats(lanes);
+}
+// Zeros from lane `count` on.
+template <class V>
+typename V::Floats first_lanes(typename V::Floats x, int64_t count) {
+  alignas(64) float lanes[16] = {};
+  store_some<V>(lanes, x, count);
+  return V::load_floats(lanes);
+}
 inline float cached(uint16_t x) { return half_to_float(x); }
 inline float cached(float x) { return x; }
 
@@ -97,8 +113,8 @@ template <class V, class T, int kQueries>
       auto sum = V::set(0.0f);
       by_vectors<V>(to - from, [&](int64_t i, int64_t count) {
         const auto e = exponential<V>(V::sub(load_some<V>(s + from + i, count), V::set(m)));
-        store_some<V>(s + from + i, e, count);
-        sum = V::add(sum, count >= 16 ? e : load_some<V>(s + from + i, count));
+        store_some<V>(s + from + i, as_cached<V, T>(e), count);
+        sum = V::add(sum, count >= 16 ? e : first_lanes<V>(e, count));
       });
       if (m != largest[q]) {
         const float factor = largest[q] == -INFINITY ? 0.0f : std::exp(largest[q] - m);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -75,6 +76,14 @@ void quantise_range(const float* x, int columns, int8_t* q, float& scale) {
   for (int i = 0; i < columns; i += 16) V::store_int8(q + i, V::mul(V::load_floats(x + i), V::set(inverse)));
 }
 
+// With the 11 significant bits of fp16, but not its range. llama.cpp stores such scales as fp16, and results stay
+// closer to its with the same rounding.
+inline float eleven_bits(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  if (!(x >= 0x1p-126f)) return x;
+  return std::bit_cast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t(0x1fff));
+}
+
 template <class V>
 void quantise_block(const float* x, ActivationForm form, QuantisedBlock& block) {
   if (form == ActivationForm::int8_32) {
@@ -102,6 +111,7 @@ void quantise_block(const float* x, ActivationForm form, QuantisedBlock& block) 
   for (int j = 0; j < 8; ++j) block.low32[j] = int8_t(sum32[j] - ((sum32[j] + 16) >> 5) * 32);
   if (of_32) {
     for (int j = 0; j < 8; ++j) block.sum32[j] = block.scale[j] * float(sum32[j]);
+    for (float& scale : block.scale) scale = eleven_bits(scale);
     for (int j = 0; j < 8; ++j) block.start[j] = -8 * sum32[j];
     for (int j = 0; j < 8; ++j) block.start[8 + j] = -16 * sum32[j];
   } else {

@@ -2,37 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace soffit::cpu {
 
 void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,
                  float* sine) {
   const int64_t pairs = rope.dimensions / 2;
-  const auto n = float(rope.dimensions);
-  float low = 0, high = 0, magnitude = rope.attention_factor;
+  const auto n = double(rope.dimensions), base = double(rope.base);
+  double low = 0, high = 0;
+  float magnitude = rope.attention_factor;
   if (rope.extrapolation != 0) {
-    const auto correction = [&](float rotations) {
-      return n * std::log(float(rope.original_context) / (rotations * 2.0f * float(M_PI))) /
-             (2.0f * std::log(rope.base));
+    const auto correction = [&](double rotations) {
+      return n * std::log(double(rope.original_context) / (rotations * 2 * std::numbers::pi)) / (2 * std::log(base));
     };
-    low = std::max(0.0f, std::floor(correction(rope.beta_fast)));
+    low = std::max(0.0, std::floor(correction(rope.beta_fast)));
     high = std::min(n - 1, std::ceil(correction(rope.beta_slow)));
     magnitude *= 1.0f + 0.1f * std::log(1.0f / rope.frequency_scale);
   }
-  // Multiplying on from pair to pair in fp32, as llama.cpp does: an exact power differs in its last bits, and those
-  // times a large position would show.
-  const float step = std::pow(rope.base, -2.0f / n);
-  float theta = float(position);
+  // In double up to the fraction of a turn: an angle of 10^5 radians in fp32 would be off by 0.004.
+  const double step = std::pow(base, -2 / n);
+  double theta = position;
   for (int64_t i = 0; i < pairs; ++i, theta *= step) {
-    const float extrapolated = theta / (frequency_factors ? frequency_factors[i] : 1.0f);
-    float angle = rope.frequency_scale * extrapolated;
+    const double extrapolated = theta / (frequency_factors ? double(frequency_factors[i]) : 1.0);
+    double angle = double(rope.frequency_scale) * extrapolated;
     if (rope.extrapolation != 0) {
-      const float ramp = (float(i) - low) / std::max(0.001f, high - low);
-      const float mix = (1.0f - std::clamp(ramp, 0.0f, 1.0f)) * rope.extrapolation;
-      angle = angle * (1.0f - mix) + extrapolated * mix;
+      const double ramp = (double(i) - low) / std::max(0.001, high - low);
+      const double mix = (1 - std::clamp(ramp, 0.0, 1.0)) * double(rope.extrapolation);
+      angle = angle * (1 - mix) + extrapolated * mix;
     }
-    cosine[i] = std::cos(angle) * magnitude;
-    sine[i] = std::sin(angle) * magnitude;
+    constexpr double kTurn = 2 * std::numbers::pi;
+    const auto within_turn = float(angle - kTurn * std::nearbyint(angle / kTurn));
+    cosine[i] = std::cos(within_turn) * magnitude;
+    sine[i] = std::sin(within_turn) * magnitude;
   }
 }
 
