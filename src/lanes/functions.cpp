@@ -86,7 +86,7 @@ ParsedKernel Translator::kernel(size_t name, const Attributes& attributes, bool 
 ParsedParameter Translator::parameter(Range range) {
   ParsedParameter result;
   Attributes attributes;
-  bool pointer = false;
+  bool pointer = false, is_const = false;
   for (size_t i = range.begin; i < range.end;) {
     if (attributes_begin(i)) {
       i = attributes_end(i, &attributes);
@@ -95,11 +95,14 @@ ParsedParameter Translator::parameter(Range range) {
     const Token& t = tokens_[i];
     pointer |= t.is("*") || t.is("&");
     result.constant |= t.is("constant");
+    is_const |= t.is("const");
+    result.writable |= t.is("device");
     if (t.is("threadgroup")) result.kind = "threadgroup";
     if (t.identifier()) result.name = t.text;
     ++i;
   }
   if (pointer && result.kind.empty()) result.kind = "buffer";
+  result.writable &= pointer && !is_const;
   static constexpr std::string_view kPositions[] = {"thread_position_in_grid",        "threads_per_grid",
                                                     "threadgroup_position_in_grid",   "threadgroups_per_grid",
                                                     "thread_position_in_threadgroup", "threads_per_threadgroup",

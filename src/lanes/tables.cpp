@@ -34,7 +34,8 @@ std::string Translator::kernel_table() const {
     text += array("::soffit::lanes::KernelParameter", concat("kParameters", k), kernels_[k].parameters,
                   [](const ParsedParameter& p) {
                     return concat("{", capitalised_position(p.kind), ", ", p.index.empty() ? "0" : p.index, ", ",
-                                  p.constant ? "true" : "false", ", ", quoted(p.name), "}");
+                                  p.constant ? "true" : "false", ", ", p.writable ? "true" : "false", ", ",
+                                  quoted(p.name), "}");
                   });
   }
   for (size_t e = 0; e < entries_.size(); ++e) {

@@ -25,7 +25,7 @@ struct ParsedParameter {
   std::string name;
   std::string kind;   // "buffer", "threadgroup" or a position's attribute
   std::string index;  // C++ text
-  bool constant = false;
+  bool constant = false, writable = false;
 };
 
 struct ParsedKernel {

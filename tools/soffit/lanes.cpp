@@ -193,6 +193,9 @@ int lanes(const LanesOptions& options) {
     return usage_error(fmt::format("'{}' is neither an operation ({}) nor a .metal file", printable(options.what),
                                    joined(kOperations)));
   }
+  if (file) return run_kernel_file(options);
+  if (!options.entry.empty() || !options.arguments.empty())
+    return usage_error("--entry and --args are for a .metal file");
   return run_own_kernels(options);
 }
 
@@ -212,6 +215,9 @@ std::function<int()> declare(CLI::App& app) {
       ->check(CLI::IsMember({"f32", "f16"}))
       ->type_name("TYPE");
   app.add_flag("--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
+  app.add_option("--entry", options->entry, "the kernel of the file")->type_name("NAME");
+  app.add_option("--args", options->arguments, "its grid, buffers and constants; see docs/metal-kernels.md")
+      ->type_name("FILE.json");
   return [options] { return lanes(*options); };
 }
 
@@ -220,7 +226,8 @@ std::function<int()> declare(CLI::App& app) {
 extern const Command kLanes;
 const Command kLanes = {"lanes", "what Metal kernels do, lane by lane: checked and counted, without Metal",
                         "  soffit lanes linear --format q4_k,tq1_0\n"
-                        "  soffit lanes linear --format q4_k --variant seed --sweep --output md",
+                        "  soffit lanes linear --format q4_k --variant seed --sweep --output md\n"
+                        "  soffit lanes kernel.metal --entry decode --args arguments.json",
                         declare};
 
 }  // namespace soffit::tool

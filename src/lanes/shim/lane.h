@@ -15,7 +15,7 @@
 namespace soffit::lanes {
 
 // Changes with every change of a struct that compiled kernels and the runner share.
-inline constexpr uint32_t kInterface = 1;
+inline constexpr uint32_t kInterface = 2;
 
 inline constexpr uintptr_t kStackBytes = 256 * 1024, kRegionBytes = 2 * kStackBytes, kLaneBytes = 256;
 inline constexpr uint32_t kLanes = 32;  // of a simdgroup

@@ -37,6 +37,7 @@ struct KernelParameter {
   Parameter kind;
   uint32_t index;  // of a buffer or of threadgroup memory
   bool constant;   // in the constant address space
+  bool writable;   // a pointer to device memory that is not const
   const char* name;
 };
 

@@ -117,8 +117,11 @@ constexpr auto make(At here, A&&... from) {
   at(here.site);
   if constexpr (Instrumented<T> && sizeof...(A) == 1 && (Number<A> && ...)) {
     return convert<Native<T>>(from...);
+  } else if constexpr (Instrumented<T> && sizeof...(A) == 1) {  // of a vote or a scoped enumeration
+    return Value<Native<T>>(static_cast<Native<T>>(from)...,
+                            (std::is_enum_v<std::remove_cvref_t<A>> && ...) ? kIndex : kData);
   } else if constexpr (Instrumented<T>) {
-    return read(T(std::forward<A>(from)...));
+    return Value<Native<T>>(Native<T>(), kIndex);  // float()
   } else {
     return T(std::forward<A>(from)...);
   }

@@ -1,0 +1,179 @@
+// soffit lanes: the counters of our kernels as JSON, and a kernel of the user's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+namespace soffit::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class LanesCommand : public testing::Test {
+ protected:
+  LanesCommand() { fs::create_directories(directory_); }
+  ~LanesCommand() override { fs::remove_all(directory_); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_ / name, std::ios::binary) << text;
+    return (directory_ / name).string();
+  }
+  std::vector<float> floats(const std::string& name) const {
+    std::ifstream in(directory_ / name, std::ios::binary);
+    std::vector<float> values(fs::file_size(directory_ / name) / 4);
+    in.read(reinterpret_cast<char*>(values.data()), std::streamsize(values.size() * 4));
+    return values;
+  }
+  const fs::path directory_ = fs::path(testing::TempDir()) /
+                              ("lanes_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+};
+
+TEST_F(LanesCommand, JsonHasTheFieldsOfTheContract) {
+  const Outcome run =
+      run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--rows", "8", "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json rows = json::parse(run.out);
+  ASSERT_EQ(rows.size(), 1u);
+  const json& row = rows[0];
+  for (const char* field : {"kernel",
+                            "variant",
+                            "format",
+                            "rows",
+                            "cols",
+                            "n",
+                            "slots_useful",
+                            "slots_issued",
+                            "lane_use",
+                            "int_slots_per_weight",
+                            "fma_slots_per_weight",
+                            "conversion_slots_per_weight",
+                            "floor_slots_per_weight",
+                            "inner_slots_per_weight",
+                            "index_slots_per_weight",
+                            "slots_per_weight",
+                            "weight_bytes",
+                            "activation_bytes",
+                            "segments_32",
+                            "segments_64",
+                            "segments_128",
+                            "estimate_seconds",
+                            "checked"}) {
+    EXPECT_TRUE(row.contains(field)) << field;
+  }
+  EXPECT_EQ(row["checked"], true);
+  EXPECT_EQ(row["inner_slots_per_weight"], 6.0);
+  EXPECT_EQ(row["weight_bytes"], 8 * 4096 / 256 * 144);
+  EXPECT_EQ(row["faults"], json::array());
+  EXPECT_GT(row["estimate_seconds"]["M2 Pro"], 0.0);
+}
+
+TEST_F(LanesCommand, SweepHasEveryTuning) {
+  const Outcome run = run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--rows", "8", "--cols",
+                                   "256", "--sweep", "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out).size(), 12u);
+}
+
+TEST_F(LanesCommand, NamesWhatThereIs) {
+  const Outcome format = run_program({"lanes", "linear", "--format", "q9_k"});
+  EXPECT_EQ(format.exit_code, 2);
+  EXPECT_THAT(format.err, AllOf(HasSubstr("'q9_k'"), HasSubstr("q4_k, tq1_0")));
+  const Outcome variant = run_program({"lanes", "linear", "--format", "q4_k", "--variant", "fast"});
+  EXPECT_EQ(variant.exit_code, 2);
+  EXPECT_THAT(variant.err, AllOf(HasSubstr("'fast'"), HasSubstr("seed")));
+  const Outcome operation = run_program({"lanes", "convolve"});
+  EXPECT_EQ(operation.exit_code, 2);
+  EXPECT_THAT(operation.err, HasSubstr("linear, linear_id, get_rows, dequantize"));
+}
+
+constexpr const char* kScaled = R"(#include <metal_stdlib>
+using namespace metal;
+template <uint N>
+kernel void scaled(device float* out [[buffer(0)]], device const half* in [[buffer(1)]],
+                   constant float& factor [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  if (i < N) out[i] = float(in[i]) * factor + 1.0f;
+}
+)";
+
+TEST_F(LanesCommand, RunsAKernelOfTheUsers) {
+  const float expected[4] = {3, 5, 7, 9};
+  write("expected.bin", std::string(reinterpret_cast<const char*>(expected), 16));
+  const std::string arguments =
+      write("arguments.json", R"({"grid": [1], "threadgroup": [32], "template": ["4"], "weights": 4,
+    "bytes": {"2": "00 00 00 40"},
+    "buffers": {"0": {"type": "float", "count": 4, "expect": "expected.bin", "save": "out.bin"},
+                "1": {"type": "half", "fill": [1, 2, 3, 4]}}})");
+  const std::string kernel = write("scaled.metal", kScaled);
+  const Outcome run = run_program({"lanes", kernel, "--entry", "scaled", "--args", arguments, "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json row = json::parse(run.out)[0];
+  EXPECT_EQ(row["kernel"], "scaled");
+  EXPECT_EQ(row["checked"], true);
+  EXPECT_EQ(row["fma_slots_per_weight"], 8.0);  // one in each of 32 lanes' place, for 4 weights
+  EXPECT_EQ(floats("out.bin"), std::vector<float>(expected, expected + 4));
+
+  write("expected.bin", std::string(16, '\0'));
+  const Outcome wrong = run_program({"lanes", kernel, "--entry", "scaled", "--args", arguments, "--output", "json"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("buffer 0: element 0 is 3, expected 0"));
+  EXPECT_EQ(json::parse(wrong.out)[0]["checked"], false);
+}
+
+TEST_F(LanesCommand, ReportsFaultsByLineAndLane) {
+  const std::string arguments = write("arguments.json", R"({"template": ["64"], "bytes": {"2": "00000040"},
+    "buffers": {"0": {"type": "float", "count": 64}, "1": {"type": "half", "count": 30}}})");
+  const Outcome run = run_program(
+      {"lanes", write("scaled.metal", kScaled), "--entry", "scaled", "--args", arguments, "--output", "json"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("scaled.metal:6:"), HasSubstr("out of bounds: reads 2 bytes"),
+                             HasSubstr("buffer 1 'in' (60 bytes)")));
+  const json row = json::parse(run.out)[0];
+  EXPECT_EQ(row["fault_count"], 2);
+  EXPECT_EQ(row["faults"][0]["line"], 6);
+}
+
+TEST_F(LanesCommand, NamesWhatItDoesNotKnowByLine) {
+  const std::string unknown = write("unknown.metal",
+                                    "#include <metal_stdlib>\nusing namespace metal;\n"
+                                    "kernel void k(device float* y [[buffer(0)]]) {\n  double z = 1;\n  y[0] = z;\n}\n"
+                                    "kernel void t(texture2d<float> picture [[texture(0)]]) {}\n");
+  const Outcome run = run_program({"lanes", unknown});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("unknown.metal:4:3: 'double': Metal has no double"), HasSubstr("unknown.metal:7:")));
+
+  const std::string broken = write("broken.metal",
+                                   "#include <metal_stdlib>\nusing namespace metal;\n"
+                                   "kernel void k(device float* y [[buffer(0)]]) {\n\n  y[0] = nothing;\n}\n");
+  const Outcome failed = run_program({"lanes", broken});
+  EXPECT_EQ(failed.exit_code, 2);
+  EXPECT_THAT(failed.err, HasSubstr("broken.metal:5:"));
+}
+
+TEST_F(LanesCommand, WrongArgumentsAreNamed) {
+  const std::string kernel = write("scaled.metal", kScaled);
+  const auto message = [&](const std::string& arguments) {
+    const Outcome run =
+        run_program({"lanes", kernel, "--entry", "scaled", "--args", write("arguments.json", arguments)});
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(message("{"), HasSubstr("not well-formed JSON"));
+  EXPECT_THAT(message(R"({"template": ["4"], "gird": [1]})"), HasSubstr("'gird' is not known"));
+  EXPECT_THAT(message(R"({"template": ["4"], "buffers": {"x": {"type": "half"}}})"),
+              HasSubstr("'x' is no index of a buffer"));
+  EXPECT_THAT(message(R"({"template": ["4"], "buffers": {"1": {"type": "quarter", "count": 1}}})"),
+              HasSubstr("unknown type 'quarter'"));
+  EXPECT_THAT(message(R"({"template": ["4"]})"), HasSubstr("nothing is bound to buffer 0, 'out'"));
+  EXPECT_THAT(message(R"({})"), HasSubstr("no kernel 'scaled'; there are none"));
+}
+
+}  // namespace
+}  // namespace soffit::test
