@@ -59,9 +59,10 @@ inline constexpr int kStepsIn16Bits = 32767 / (2 * kMaxCode * 127);
 // Five ternary digits in a byte so that 64-entry byte tables undo it. With r = t0 + 3 t1 + 9 t2:
 //   r < 21   byte = t3 << 6 | (21 t4 + r)
 //   else     byte = 0xC0    | (21 t4 + 3 (r - 21) + t3)
-constexpr uint8_t ternary_code(const int* t) {
-  const int r = t[0] + 3 * t[1] + 9 * t[2];
-  return uint8_t(r < 21 ? t[3] << 6 | (21 * t[4] + r) : 0xC0 | (21 * t[4] + 3 * (r - 21) + t[3]));
+constexpr uint8_t ternary_code(uint8_t t0, uint8_t t1, uint8_t t2, uint8_t t3, uint8_t t4) {
+  const auto r = uint8_t(t0 + 3 * t1 + 9 * t2), last = uint8_t(21 * t4);
+  const auto small = uint8_t((t3 << 6) + last + r), large = uint8_t(0xC0 + last + 3 * (r - 21) + t3);
+  return r < 21 ? small : large;
 }
 // By the low six bits of a byte: t0, t1, t2 as pairs of bits from bit 0 on, and in bits 6 and 7 what turns the byte's
 // own upper two into t3 by exclusive or; `small` for r < 21, `large` for the bytes from 0xC0 on. `last` is t4.

@@ -12,7 +12,9 @@ struct TileIQ4_XS : Tile256<IQ4_XS> {
     put16(t, row, b.d);
     put16(t + 32, row, b.scales_h);
     put_bytes(t + 64, row, b.scales_l, 4);
-    put_nibbles(t + 128, row, 256, [&](int k) { return nibble(b.qs + 16 * (k / 32), k % 32); });
+    uint8_t code[256];
+    for (int g = 0; g < 8; ++g) split_nibbles(b.qs + 16 * g, 16, code + 32 * g);
+    put_nibbles(t + 128, row, 256, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);

@@ -37,7 +37,11 @@ struct SixBitScales {
 };
 
 // Nibbles of Q4_K and Q5_K in the file: two groups of 32 share 32 bytes.
-inline int group_nibble(const uint8_t* qs, int k) { return qs[k / 64 * 32 + k % 32] >> k / 32 % 2 * 4 & 15; }
+inline void put_file_nibbles(uint8_t* vectors, int row, const uint8_t* qs) {
+  uint8_t code[256];
+  for (int pair = 0; pair < 4; ++pair) split_nibbles(qs + 32 * pair, 32, code + 64 * pair);
+  put_nibbles(vectors, row, 256, code);
+}
 inline void put_group_nibbles(uint8_t* qs, const uint8_t* vectors, int row) {
   for (int k = 0; k < 256; k += k % 32 == 31 ? 33 : 1)
     qs[k / 64 * 32 + k % 32] = uint8_t(get_nibble(vectors, row, k) | get_nibble(vectors, row, k + 32) << 4);
@@ -51,7 +55,7 @@ struct TileQ4_K : Tile256<Q4_K>, SixBitScales, RawNibbles {
     put16(t, row, b.d);
     put16(t + 32, row, b.dmin);
     put_bytes(t + 64, row, b.scales, 12);
-    put_nibbles(t + 256, row, 256, [&](int k) { return group_nibble(b.qs, k); });
+    put_file_nibbles(t + 256, row, b.qs);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -78,8 +82,10 @@ struct TileQ5_K : Tile256<Q5_K>, SixBitScales {
     put16(t, row, b.d);
     put16(t + 32, row, b.dmin);
     put_bytes(t + 64, row, b.scales, 12);
-    put_bits(t + 256, row, 256, [&](int k) { return b.qh[k % 32] >> k / 32 & 1; });
-    put_nibbles(t + 768, row, 256, [&](int k) { return group_nibble(b.qs, k); });
+    uint8_t fifth[256];
+    split_bits(b.qh, fifth);
+    put_bits(t + 256, row, 256, fifth);
+    put_file_nibbles(t + 768, row, b.qs);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -98,17 +104,15 @@ struct TileQ5_K : Tile256<Q5_K>, SixBitScales {
 // byte 0 d[16] f16 | 32 four vectors of int8 scales | 288 16 vectors of high pairs | 1312 32 vectors of nibbles | 3360
 struct TileQ6_K : Tile256<Q6_K> {
   static constexpr int kGroupColumns = 16, kMaxCode = 63, kBias = 32;
-  // Column k of a block in the file: half h of 128, quarter q of 32, l.
-  static int low(const Block& b, int k) {
-    const int h = k / 128, q = k / 32 % 4, l = k % 32;
-    return b.ql[64 * h + 32 * (q & 1) + l] >> 4 * (q / 2) & 15;
-  }
-  static int high(const Block& b, int k) { return b.qh[32 * (k / 128) + k % 32] >> 2 * (k / 32 % 4) & 3; }
+  // In each half of 128 columns 64 bytes of low nibbles, low halves first.
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
     put_bytes(t + 32, row, b.scales, 16);
-    put_pairs(t + 288, row, 256, [&](int k) { return high(b, k); });
-    put_nibbles(t + 1312, row, 256, [&](int k) { return low(b, k); });
+    uint8_t high[256], low[256];
+    split_pairs(b.qh, high);
+    put_pairs(t + 288, row, 256, high);
+    for (int half = 0; half < 2; ++half) split_nibbles(b.ql + 64 * half, 64, low + 128 * half);
+    put_nibbles(t + 1312, row, 256, low);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     std::memset(&b, 0, sizeof b);
@@ -160,7 +164,9 @@ struct TileQ2_K : Tile256<Q2_K> {
     put16(t, row, b.d);
     put16(t + 32, row, b.dmin);
     put_bytes(t + 64, row, b.scales, 16);
-    put_pairs(t + 320, row, 256, [&](int k) { return two_bits(b.qs, k); });
+    uint8_t code[256];
+    split_pairs(b.qs, code);
+    put_pairs(t + 320, row, 256, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -202,8 +208,11 @@ struct TileQ3_K : Tile256<Q3_K> {
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
     put_bytes(t + 32, row, b.scales, 12);
-    put_bits(t + 224, row, 256, [&](int k) { return b.hmask[k % 32] >> k / 32 & 1; });
-    put_pairs(t + 736, row, 256, [&](int k) { return two_bits(b.qs, k); });
+    uint8_t high[256], low[256];
+    split_bits(b.hmask, high);
+    put_bits(t + 224, row, 256, high);
+    split_pairs(b.qs, low);
+    put_pairs(t + 736, row, 256, low);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);

@@ -10,7 +10,9 @@ struct TileQ4_0 : Tile32<Q4_0>, RawNibbles {
   static constexpr int kMaxCode = 15, kBias = 8;
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    put_nibbles(t + 32, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 32, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -37,7 +39,9 @@ struct TileQ4_1 : Tile32<Q4_1>, RawNibbles {
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
     put16(t + 32, row, b.m);
-    put_nibbles(t + 64, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 64, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -72,8 +76,12 @@ struct TileQ5_0 : Tile32<Q5_0> {
   static constexpr int kMaxCode = 31, kBias = 16;
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    put_bits(t + 32, row, 32, [&](int k) { return fifth_bit(b.qh, k); });
-    put_nibbles(t + 96, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t fifth[32];
+    split_word(b.qh, fifth);
+    put_bits(t + 32, row, 32, fifth);
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 96, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -97,8 +105,12 @@ struct TileQ5_1 : Tile32<Q5_1> {
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
     put16(t + 32, row, b.m);
-    put_bits(t + 64, row, 32, [&](int k) { return fifth_bit(b.qh, k); });
-    put_nibbles(t + 128, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t fifth[32];
+    split_word(b.qh, fifth);
+    put_bits(t + 64, row, 32, fifth);
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 128, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -125,7 +137,9 @@ struct TileQ8_0 : Tile32<Q8_0> {
   static constexpr int kMaxCode = 255, kBias = 128;
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    for (int k = 0; k < 32; ++k) at(t + 32 + kVectorBytes * (k / 4), row, k % 4) = uint8_t(b.qs[k]) ^ 0x80;
+    for (int k = 0; k < 32; k += 4)
+      put_word(t + 32 + kVectorBytes * (k / 4), row,
+               four_codes(reinterpret_cast<const uint8_t*>(b.qs) + k) ^ 0x80808080);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -155,7 +169,9 @@ struct TileIQ4_NL : Tile32<IQ4_NL> {
   static constexpr int kMaxCode = 255, kBias = 128;
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    put_nibbles(t + 32, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 32, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
@@ -185,7 +201,9 @@ struct TileMXFP4 : Tile32<MXFP4> {
   static constexpr int kMaxCode = 28, kBias = 16;
   static void pack(const Block& b, int row, uint8_t* t) {
     t[row] = b.e;
-    put_nibbles(t + 16, row, 32, [&](int k) { return nibble(b.qs, k); });
+    uint8_t code[32];
+    split_nibbles(b.qs, 16, code);
+    put_nibbles(t + 16, row, 32, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.e = t[row];

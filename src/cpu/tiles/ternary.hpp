@@ -9,10 +9,11 @@ namespace soffit::cpu {
 // byte 0 d[16] f16 | 32 16 vectors of pairs | 1056
 struct TileTQ2_0 : Tile256<TQ2_0>, RawPairs {
   static constexpr int kGroupColumns = 256, kMaxCode = 3, kBias = 1;
-  static int code(const Block& b, int k) { return b.qs[32 * (k / 128) + k % 32] >> 2 * (k / 32 % 4) & 3; }
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    put_pairs(t + 32, row, 256, [&](int k) { return code(b, k); });
+    uint8_t code[256];
+    split_pairs(b.qs, code);
+    put_pairs(t + 32, row, 256, code);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     std::memset(&b, 0, sizeof b);
@@ -44,17 +45,6 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
   static constexpr int kChunks = 13, kChunkSteps = 5;
   static constexpr int kGroupColumns = 256, kMaxCode = 2, kBias = 1;
 
-  static int digit(const Block& b, int k) {
-    int byte, n;
-    if (k < 160)
-      byte = b.qs[k % 32], n = k / 32;
-    else if (k < 240)
-      byte = b.qs[32 + (k - 160) % 16], n = (k - 160) / 16;
-    else
-      byte = b.qh[(k - 240) % 4], n = (k - 240) / 4;
-    for (; n > 0; --n) byte = byte * 3 & 255;
-    return byte * 3 >> 8;
-  }
   // Five digits, the first the most significant, as ceil(256 x / 243).
   static uint8_t encode(const int* digits) {
     int x = 0;
@@ -71,22 +61,40 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
     for (int n = 0; n < count; ++n) digits[n] = decode(byte, n);
     return encode(digits) == byte;
   }
+  // Whether bytes of five and of four digits are canonical.
+  struct Canonical {
+    bool five[256], four[256];
+    Canonical() {
+      for (int i = 0; i < 256; ++i) five[i] = canonical(uint8_t(i), 5), four[i] = canonical(uint8_t(i), 4);
+    }
+  };
   static bool packable(const Block& b) {
+    static const Canonical kCanonical;
     bool all = true;
-    for (uint8_t byte : b.qs) all &= canonical(byte, 5);
-    for (uint8_t byte : b.qh) all &= canonical(byte, 4);
+    for (uint8_t byte : b.qs) all &= kCanonical.five[byte];
+    for (uint8_t byte : b.qh) all &= kCanonical.four[byte];
     return all;
+  }
+  // The digits of `bytes` bytes, the first digits of all first.
+  static uint8_t* split_digits(const uint8_t* from, int bytes, int digits, uint8_t* to) {
+    uint8_t rest[32];
+    std::memcpy(rest, from, size_t(bytes));
+    for (int n = 0; n < digits; ++n, to += bytes)
+      for (int j = 0; j < bytes; ++j) {
+        const auto product = uint16_t(rest[j] * 3);
+        to[j] = uint8_t(product >> 8);
+        rest[j] = uint8_t(product);
+      }
+    return to;
   }
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    int digits[260] = {};
-    for (int k = 0; k < 256; ++k) digits[k] = digit(b, k);
+    uint8_t digits[260] = {}, five[5][52], code[52];
+    split_digits(b.qh, 4, 4, split_digits(b.qs + 32, 16, 5, split_digits(b.qs, 32, 5, digits)));
     for (int z = 0; z < 13; ++z)
-      for (int c = 0; c < 4; ++c) {
-        const int five[5] = {digits[20 * z + c], digits[20 * z + 4 + c], digits[20 * z + 8 + c],
-                             digits[20 * z + 12 + c], digits[20 * z + 16 + c]};
-        at(t + 32 + kVectorBytes * z, row, c) = ternary_code(five);
-      }
+      for (int n = 0; n < 5; ++n) std::memcpy(five[n] + 4 * z, digits + 20 * z + 4 * n, 4);
+    for (int i = 0; i < 52; ++i) code[i] = ternary_code(five[0][i], five[1][i], five[2][i], five[3][i], five[4][i]);
+    put_bytes(t + 32, row, code, 52);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);

@@ -27,6 +27,7 @@
 #include <cstring>
 
 #include "cpu/activations.hpp"
+#include "cpu/tiles/codes.hpp"
 #include "formats/formats.hpp"
 
 namespace soffit::cpu {
@@ -55,13 +56,19 @@ inline void get_bytes(const uint8_t* vectors, int row, void* bytes, int count) {
     std::memcpy(static_cast<uint8_t*>(bytes) + i, vectors + kVectorBytes * (i / 4) + 4 * row, 4);
 }
 
-// Nibbles of a row: column k in step s = k / 4 is in vector s / 2, in the low half of the byte for even steps.
-// `code(k)` gives the nibble of column k.
-template <class Code>
-void put_nibbles(uint8_t* vectors, int row, int columns, Code code) {
+// Four neighbouring columns of a row, a code a byte.
+inline uint32_t four_codes(const uint8_t* code) {
+  uint32_t word;
+  std::memcpy(&word, code, 4);
+  return word;
+}
+inline void put_word(uint8_t* vector, int row, uint32_t word) { std::memcpy(vector + 4 * row, &word, 4); }
+
+// Nibbles of a row: column k in step s = k / 4 is in vector s / 2, in the low half of the byte for even steps. `code`
+// has a code a column, below 16.
+inline void put_nibbles(uint8_t* vectors, int row, int columns, const uint8_t* code) {
   for (int k = 0; k < columns; k += 8)
-    for (int c = 0; c < 4; ++c)
-      at(vectors + kVectorBytes * (k / 8), row, c) = uint8_t(code(k + c) | code(k + 4 + c) << 4);
+    put_word(vectors + kVectorBytes * (k / 8), row, four_codes(code + k) | four_codes(code + k + 4) << 4);
 }
 inline int get_nibble(const uint8_t* vectors, int row, int k) {
   return at(vectors + kVectorBytes * (k / 8), row, k % 4) >> 4 * (k / 4 % 2) & 15;
@@ -90,12 +97,11 @@ typename V::Bytes raw_nibbles(const uint8_t* vectors) {
 }
 
 // Two bits a column: column k of step s is in vector s / 4, at bit 2 * (s % 4).
-template <class Code>
-void put_pairs(uint8_t* vectors, int row, int columns, Code code) {
+inline void put_pairs(uint8_t* vectors, int row, int columns, const uint8_t* code) {
   for (int k = 0; k < columns; k += 16)
-    for (int c = 0; c < 4; ++c)
-      at(vectors + kVectorBytes * (k / 16), row, c) =
-          uint8_t(code(k + c) | code(k + 4 + c) << 2 | code(k + 8 + c) << 4 | code(k + 12 + c) << 6);
+    put_word(vectors + kVectorBytes * (k / 16), row,
+             four_codes(code + k) | four_codes(code + k + 4) << 2 | four_codes(code + k + 8) << 4 |
+                 four_codes(code + k + 12) << 6);
 }
 inline int get_pair(const uint8_t* vectors, int row, int k) {
   return at(vectors + kVectorBytes * (k / 16), row, k % 4) >> 2 * (k / 4 % 4) & 3;
@@ -111,14 +117,12 @@ typename V::Bytes raw_pairs(const uint8_t* vectors) {
 }
 
 // One bit a column: 32 columns are one vector, step s at bit s.
-template <class Code>
-void put_bits(uint8_t* vectors, int row, int columns, Code code) {
-  for (int k = 0; k < columns; k += 32)
-    for (int c = 0; c < 4; ++c) {
-      int byte = 0;
-      for (int s = 0; s < 8; ++s) byte |= code(k + 4 * s + c) << s;
-      at(vectors + kVectorBytes * (k / 32), row, c) = uint8_t(byte);
-    }
+inline void put_bits(uint8_t* vectors, int row, int columns, const uint8_t* code) {
+  for (int k = 0; k < columns; k += 32) {
+    uint32_t word = 0;
+    for (int s = 0; s < 8; ++s) word |= four_codes(code + k + 4 * s) << s;
+    put_word(vectors + kVectorBytes * (k / 32), row, word);
+  }
 }
 inline int get_bit(const uint8_t* vectors, int row, int k) {
   return at(vectors + kVectorBytes * (k / 32), row, k % 4) >> (k / 4 % 8) & 1;
