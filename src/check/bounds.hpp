@@ -33,6 +33,7 @@
 // 5. Storing as f16 or bf16 rounds once more: by 2^-11 or 2^-8 of the result, or half the smallest subnormal.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -76,5 +77,8 @@ Value activated(Activation activation, Value x);
 double stored_bound(DataType type, Value v);
 // |result - exact| / bound: above 1, or NaN, is a fault. 0 / 0 is 0.
 double error_over_bound(double result, DataType type, Value v);
+
+// The larger of two errors; NaN is the largest and stays.
+inline double worse(double a, double b) { return std::isnan(a) || a >= b ? a : b; }
 
 }  // namespace soffit::checker

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "soffit/backend.hpp"
 
@@ -20,9 +21,11 @@ class Team {
 
   int size() const { return size_; }
 
-  // Calls f(member) in every member and returns when all have. Not reentrant; one caller at a time.
+  // Calls f(member) in every member and returns when all have. Several threads may call it; one runs at a time, the
+  // others wait. Not from inside f.
   template <class F>
   void run(F&& f) {
+    const std::lock_guard lock(mutex_);
     using Function = std::remove_reference_t<F>;
     executor_->run([](void* context, int member) { (*static_cast<Function*>(context))(member); }, &f);
   }
@@ -33,6 +36,7 @@ class Team {
  private:
   const std::shared_ptr<Executor> executor_;
   const int size_;
+  std::mutex mutex_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<uint32_t> phase_{0};
 };

@@ -77,6 +77,35 @@ template <class V, class T, int kQueries, int kVectors>
 }
 
 template <class V, class T, int kQueries>
+[[gnu::always_inline]] inline void add_range(const AttendJob& job, const AttendJob::Query* query, const T* values,
+                                             const float* score, int64_t from, int64_t to) {
+  if (from >= to) return;
+  const int64_t dim = job.head_dim;
+  int64_t column = 0;
+  for (; column + 64 <= dim; column += 64) add_values<V, T, kQueries, 4>(job, query, values, score, from, to, column);
+  for (; column + 16 <= dim; column += 16) add_values<V, T, kQueries, 1>(job, query, values, score, from, to, column);
+  for (; column < dim; ++column)
+    for (int64_t j = from; j < to; ++j)
+      for (int q = 0; q < kQueries; ++q)
+        query[q].y[column] += cached(values[j * dim + column]) * score[q * kKeyBlock + j];
+}
+
+// The values of a block: together where all queries see them, else one query at a time, for a value that a query does
+// not see must not touch it, not even with a weight of zero: it may be infinite, or left over from anything.
+template <class V, class T, int kQueries>
+[[gnu::always_inline]] inline void add_block_values(const AttendJob& job, const AttendJob::Query* query,
+                                                    const T* values, const float* score, const int64_t* first,
+                                                    const int64_t* last) {
+  const int64_t from = *std::max_element(first, first + kQueries),
+                to = std::max(from, *std::min_element(last, last + kQueries));
+  for (int q = 0; q < kQueries; ++q)
+    add_range<V, T, 1>(job, query + q, values, score + q * kKeyBlock, first[q], std::min(last[q], from));
+  add_range<V, T, kQueries>(job, query, values, score, from, to);
+  for (int q = 0; q < kQueries; ++q)
+    add_range<V, T, 1>(job, query + q, values, score + q * kKeyBlock, std::max(first[q], to), last[q]);
+}
+
+template <class V, class T, int kQueries>
 [[gnu::flatten]] void attend_group(const AttendJob& job, const AttendJob::Query* query) {
   const int64_t dim = job.head_dim;
   float largest[kQueries], total[kQueries];
@@ -91,17 +120,13 @@ template <class V, class T, int kQueries>
   for (int64_t block = begin / kKeyBlock * kKeyBlock; block < end; block += kKeyBlock) {
     float* score = job.scratch;
     score_block<V, T, kQueries>(job, query, static_cast<const T*>(job.keys) + block * dim, score);
-    int64_t least = kKeyBlock, most = 0;
+    int64_t first[kQueries], last[kQueries];  // the keys of the block that a query sees
     for (int q = 0; q < kQueries; ++q) {
       float* s = score + q * kKeyBlock;
       const int64_t from = std::clamp<int64_t>(query[q].first - block, 0, kKeyBlock);
       const int64_t to = std::clamp<int64_t>(query[q].last - block, from, kKeyBlock);
-      // What a query does not see weighs nothing; those keys may be left over from anything.
-      std::memset(s, 0, size_t(from) * sizeof(float));
-      std::memset(s + to, 0, size_t(kKeyBlock - to) * sizeof(float));
+      first[q] = from, last[q] = to;
       if (from == to) continue;
-      least = std::min(least, from);
-      most = std::max(most, to);
       float m = largest[q];
       if (to - from == kKeyBlock) {
         auto lanes = V::max(V::load_floats(s), V::load_floats(s + 16));
@@ -125,15 +150,7 @@ template <class V, class T, int kQueries>
       total[q] += V::sum(sum);
     }
     const T* values = static_cast<const T*>(job.values) + block * dim;
-    int64_t column = 0;
-    for (; column + 64 <= dim; column += 64)
-      add_values<V, T, kQueries, 4>(job, query, values, score, least, most, column);
-    for (; column + 16 <= dim; column += 16)
-      add_values<V, T, kQueries, 1>(job, query, values, score, least, most, column);
-    for (; column < dim; ++column)
-      for (int64_t j = least; j < most; ++j)
-        for (int q = 0; q < kQueries; ++q)
-          query[q].y[column] += cached(values[j * dim + column]) * score[q * kKeyBlock + j];
+    add_block_values<V, T, kQueries>(job, query, values, score, first, last);
   }
   for (int q = 0; q < kQueries; ++q) scale<V>(query[q].y, total[q] > 0 ? 1.0f / total[q] : NAN, query[q].y, dim);
 }

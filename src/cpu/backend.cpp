@@ -1,10 +1,10 @@
 #include "cpu/backend.hpp"
 
+#include "core/topology.hpp"
 #include "cpu/kernel_table.hpp"
 #include "cpu/plan.hpp"
 #include "cpu/prepared.hpp"
 #include "cpu/state.hpp"
-#include "core/topology.hpp"
 #include "cpu/weights.hpp"
 
 namespace soffit::cpu {
@@ -50,9 +50,7 @@ Support CpuBackend::supports(OperationKind operation, Format format, const Shape
       const LinearKernel k = kernels_.linear(format);
       if (!k.run) return {"", "no kernel for format " + std::string(info(format).name)};
       if (operation == OperationKind::get_rows) return {name, ""};
-      const std::string variant = exact_                                               ? "_exact"
-                                  : k.tile_bytes && shape.n > kColumnsTokens ? "_panel"
-                                                                                       : "";
+      const std::string variant = exact_ ? "_exact" : k.tile_bytes && shape.n > kColumnsTokens ? "_panel" : "";
       const int block = exact_ ? 0 : activation_block(k.form);
       return {name + (k.tile_bytes ? "_x16" : "") + variant, "", block};
     }

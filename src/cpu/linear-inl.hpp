@@ -132,6 +132,9 @@ struct TileProduct {
   // Step S of a chunk. kChunk: the chunk where the tile is unrolled, else -1.
   template <int S, int kChunk, class Header>
   [[gnu::always_inline]] void step(int chunk, const Header& header) {
+    // The last chunk of TQ1_0 has a step behind the last column.
+    if (Tile::kChunks * Tile::kChunkSteps * 4 > Tile::kColumns && (chunk * Tile::kChunkSteps + S) * 4 >= Tile::kColumns)
+      return;
     constexpr int kInGroup = S % kGroupSteps<Tile>, kGroup = S / kGroupSteps<Tile>;
     const int group = chunk * kGroupsInChunk<Tile> + kGroup;
     // Spread over the steps: a burst of prefetches waits for line buffers.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 
 #include "cpu/kernels.hpp"
 #include "cpu/memory.hpp"
@@ -22,9 +23,13 @@ class CpuActivations final : public Activations {
   static size_t block_bytes(ActivationForm form) {
     return form == ActivationForm::float32 ? sizeof(FloatBlock) : sizeof(QuantisedBlock);
   }
+  // The rows of the batch that they were prepared for last: who reads them must mean as many, for the blocks are laid
+  // out for it.
+  int64_t rows() const { return rows_.load(std::memory_order_relaxed); }
   // Columns [first, first + count) of row `row` of a batch of n, into every form. `first` is a multiple of 256.
   void prepare(const VectorKernels& kernels, const float* x, int64_t first, int64_t count, int64_t row,
                int64_t n) const {
+    rows_.store(n, std::memory_order_relaxed);
     for (size_t f = 0; f < form_.size(); ++f) {
       if (!form_[f].data()) continue;
       const auto form = ActivationForm(f);
@@ -35,6 +40,7 @@ class CpuActivations final : public Activations {
 
  private:
   int64_t max_rows_ = 0, cols_ = 0;
+  mutable std::atomic<int64_t> rows_{0};  // every member of a run writes the same
   std::array<Memory, 3> form_;
 };
 

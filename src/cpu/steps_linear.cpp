@@ -119,6 +119,15 @@ struct LinearStep {
     return product_scratch() + uint64_t(2 * tokens * chunk_rows()) * sizeof(float);
   }
 
+  // Whether the activations hold the rows that are read; else the run fails.
+  bool prepared(Member& m) const {
+    const Product& p = products.front();
+    if (p.x_rows == 0 || p.x->rows() == p.x_rows) return true;
+    m.plan.fail(invalid_argument("activations prepared for " + std::to_string(p.x->rows()) + " rows are read as " +
+                                 std::to_string(p.x_rows)));
+    return false;
+  }
+
   // Rows [first, first + rows) of part p (gated: of both) for `count` tokens.
   void chunk(size_t p, int64_t expert, int64_t first, int64_t rows, int64_t count, const int32_t* x_index,
              const int32_t* y_index, uint8_t* scratch) const {
@@ -165,6 +174,7 @@ Result<Step> make_linear(const StepContext& context, const Linear& o) {
   Step step;
   step.scratch = linear.scratch(linear.n);
   step.run = [s = std::move(linear)](Member& m) {
+    if (!s.prepared(m)) return;
     const size_t parts = s.finish.epilogue.gate != Activation::none ? 1 : s.products.size();
     const int64_t size = s.chunk_rows();
     if (s.n <= kStreamedTokens) {
@@ -233,6 +243,7 @@ Result<Step> make_linear_id(const StepContext& context, const LinearId& o) {
   const uint64_t lists = Sorted::bytes(experts, slots);
   step.scratch = lists + linear.scratch(most);
   step.run = [s = std::move(linear), o, experts, slots, most, lists](Member& m) {
+    if (!s.prepared(m)) return;
     Sorted sorted{};
     if (const int64_t bad = sorted.sort(o.ids, o.per_slot, experts, m.scratch); bad >= 0) {
       const int32_t id = row_of<int32_t>(o.ids, bad / o.ids.cols)[bad % o.ids.cols];

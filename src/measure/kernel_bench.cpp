@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "check/bounds.hpp"
 #include "core/concat.hpp"
 #include "measure/result_check.hpp"
 #include "measure/timer.hpp"
@@ -43,7 +44,7 @@ class Bench {
       SOFFIT_CHECK(workload_.run(leg));
       for (int64_t i = 0; i < workload_.operations(); ++i) {
         SOFFIT_TRY(const double error, oracle.error_over_bound(leg, i));
-        if (!(error <= worst)) worst = error;  // NaN stays
+        worst = checker::worse(worst, error);
       }
     }
     return {};

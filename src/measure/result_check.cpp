@@ -66,7 +66,7 @@ double ResultCheck::against_oracle(int64_t variant, std::span<const float> y) co
       for (const auto& [s, x] : rows) {
         const checker::Value exact = checker::product(c.matrix.format, activation_block_, w, x);
         const double error = checker::error_over_bound(y[size_t(s * c.matrix.rows + r)], DataType::f32, exact);
-        if (!(error <= worst)) worst = error;
+        worst = checker::worse(worst, error);
       }
     }
   return worst;

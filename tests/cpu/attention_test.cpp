@@ -75,6 +75,30 @@ TEST_P(AttentionTest, AQueryThatIsNaNSpoilsItselfAlone) {
   for (size_t i = last; i < spoilt.size(); ++i) ASSERT_TRUE(std::isnan(spoilt[i]));
 }
 
+// A value beyond fp16 is infinite in an F16 state; queries of the same batch that do not see it stay as they are.
+TEST_P(AttentionTest, AnInfiniteValueSpoilsOnlyWhoSeesIt) {
+  for (DataType type : {DataType::f16, DataType::f32}) {
+    const auto clean = *backend_->new_state({{{kHeads, kDim}}, 1, 64, type}),
+               spoilt = *backend_->new_state({{{kHeads, kDim}}, 1, 64, type});
+    auto values = random_x(40 * kHeads * kDim, 7);
+    append(*clean, 0, 0, values);
+    for (int64_t i = 0; i < kHeads * kDim; ++i) values[size_t(36 * kHeads * kDim + i)] = INFINITY;
+    append(*spoilt, 0, 0, values);
+    const std::vector<int32_t> sequences(9, 0), positions = {31, 32, 33, 34, 35, 36, 37, 38, 39};
+    for (int64_t window : {0, 3}) {
+      const auto expected = attend(*clean, sequences, positions, window),
+                 y = attend(*spoilt, sequences, positions, window);
+      for (size_t i = 0; i < y.size(); ++i) {
+        const auto position = positions[i / size_t(2 * kHeads * kDim)];
+        if (position < 36 || (window == 3 && position > 38))
+          ASSERT_EQ(y[i], expected[i]) << "position " << position << ", window " << window;
+        else
+          ASSERT_FALSE(std::isfinite(y[i])) << "position " << position << ", window " << window;
+      }
+    }
+  }
+}
+
 // Rows of several sequences in any order are what each gives alone.
 TEST_P(AttentionTest, MixedBatchesEqualSingleRows) {
   const auto state = *backend_->new_state({{{kHeads, kDim}}, 3, 64, DataType::f16});

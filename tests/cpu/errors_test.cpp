@@ -29,7 +29,6 @@ class Errors : public EachArm {
 };
 SOFFIT_FOR_EACH_ARM(Errors);
 
-// Field case 22.
 TEST_P(Errors, ExpertIdsOutOfRange) {
   constexpr int64_t kExperts = 5, kN = 7, kUsed = 2;
   const auto weights = Matrix::random(Format::q4_0, 17, 64, 1, kExperts).upload(*backend_);

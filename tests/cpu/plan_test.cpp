@@ -178,5 +178,47 @@ TEST_P(Plans, ObjectsAreMadeFromSeveralThreads) {
   for (auto& t : threads) t.join();
 }
 
+// Two plans that share no buffers, run from two threads while a third packs weights: the team serves one at a time.
+TEST_P(Plans, RunFromSeveralThreads) {
+  const Matrix matrix = Matrix::random(Format::q4_k, 64, 512, 1);
+  const auto backend = make_backend(GetParam(), 3);
+  const auto weights = matrix.upload(*backend);
+  std::vector<std::thread> threads;
+  for (uint64_t seed : {2, 3}) {
+    const auto values = random_x(5 * 512, seed);
+    threads.emplace_back([&, values, expected = multiply(*backend, *weights, values)] {
+      const auto x = make_activations(*backend, 5, *weights);
+      const Array from = make_array(*backend, 5, 512, values), y = make_array(*backend, 5, 64);
+      const auto plan = make_plan(*backend, {Prepare{from.view, x.get()}, Linear{weights.get(), x.get(), y.view, {}}});
+      for (int run = 0; run < 30; ++run) {
+        write_array(y, std::vector<float>(5 * 64));
+        EXPECT_TRUE(plan->run());
+        EXPECT_EQ(read_floats(y), expected);
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (int i = 0; i < 10; ++i) {
+      const MatrixDescription parts[] = {matrix.description};
+      const auto other = *backend->new_weights(parts, Layout::automatic);
+      EXPECT_TRUE(other->adopt(0, matrix.bytes, nullptr) && other->finish());
+    }
+  });
+  for (auto& t : threads) t.join();
+}
+
+TEST_P(Plans, ActivationsAreReadForTheRowsTheyWerePreparedFor) {
+  const auto weights = Matrix::random(Format::q8_0, 24, 512, 1).upload(*backend_);
+  const auto x = make_activations(*backend_, 5, *weights);
+  const Array from = make_array(*backend_, 5, 512, random_x(5 * 512, 2)), y = make_array(*backend_, 5, 24);
+  run_plan(*backend_, {Prepare{from.view, x.get()}});
+  const auto plan = make_plan(*backend_, {Linear{weights.get(), x.get(), y.view.first_rows(3), {}}});
+  const Status status = plan->run();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "activations prepared for 5 rows are read as 3");
+  run_plan(*backend_, {Prepare{from.view.first_rows(3), x.get()}});
+  EXPECT_TRUE(plan->run());
+}
+
 }  // namespace
 }  // namespace soffit::test

@@ -38,7 +38,7 @@ class Lazy {
 class Sizes : public EachArm {};
 SOFFIT_FOR_EACH_ARM(Sizes);
 
-// Field case 16: 151936 x 2048 and 256000 x 12288, the latter more than 2^31 elements.
+// 151936 x 2048 and 256000 x 12288, the latter more than 2^31 elements.
 TEST_P(Sizes, RowsNearTheEndOfHugeMatrices) {
   for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{151936, 2048}, {256000, 12288}})
     for (Format format : {Format::f16, Format::q8_0}) {
@@ -101,7 +101,6 @@ TEST_P(Sizes, StridesBeyond32Bits) {
   EXPECT_EQ(results, multiply(*backend_, *weights, x));
 }
 
-// Field case 18.
 TEST_P(Sizes, MoreRowsThanSixteenBits) {
   checker::Placement placement;
   for (int64_t rows : {65535, 65536, 70000, 250880}) {

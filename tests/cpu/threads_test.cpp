@@ -64,7 +64,7 @@ TEST(Threads, ACallersThreadsAreUsed) {
   EXPECT_FALSE(create_backend("cpu", options));
 }
 
-// Field case 62: as under taskset.
+// As under taskset.
 TEST(Topology, TheAffinityMaskIsKept) {
   const auto all = allowed_processors();
   ASSERT_FALSE(all.empty());

@@ -84,7 +84,6 @@ TEST_P(Linear, ReachesBeyondFourGigabytes) {
   check(shape, v.tuning, DataType::f32, 3);
 }
 
-// Field case 26.
 TEST_P(Linear, TakesActivationsThatAreNoFp16) {
   const Variant& v = GetParam();
   const LinearShape shape{.rows = 4, .cols = 512};
