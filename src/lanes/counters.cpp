@@ -26,14 +26,9 @@ void Nodes::loads_payload(uint32_t node) {
 }
 
 std::vector<bool> Nodes::inner() const {
-  // A node comes behind its parent, so one pass from the back finds the loops that hold another payload loop.
-  std::vector<bool> holds(nodes_.size()), inside(nodes_.size());
-  for (size_t n = nodes_.size(); n-- > 1;) {
-    if (holds[n] || nodes_[n].payload) holds[nodes_[n].parent] = true;
-  }
-  std::vector<bool> operators(size_);
-  for (size_t n = 1; n < nodes_.size(); ++n) {
-    inside[n] = inside[nodes_[n].parent] || (nodes_[n].payload && !holds[n]);
+  std::vector<bool> inside(nodes_.size()), operators(size_);
+  for (size_t n = 1; n < nodes_.size(); ++n) {  // a node comes behind its parent
+    inside[n] = inside[nodes_[n].parent] || nodes_[n].payload;
     if (!inside[n]) continue;
     for (uint32_t i = 0; i < nodes_[n].operators; ++i) operators[nodes_[n].base + i] = true;
   }

@@ -24,7 +24,7 @@ class Nodes {
   size_t size() const { return size_; }  // operators of all nodes
 
   void loads_payload(uint32_t node);
-  // For each operator, whether it is in an innermost loop that loads payload.
+  // For each operator, whether it is in a loop that loads payload itself, or in something within.
   std::vector<bool> inner() const;
 
  private:

@@ -63,7 +63,7 @@ struct Launch {
 struct Counts {
   // 32 times the count of the busiest lane at each operator, by Cost.
   std::array<uint64_t, kCosts> slots{};
-  std::array<uint64_t, kCosts> inner{};  // of these, in the innermost loops that load payload
+  std::array<uint64_t, kCosts> inner{};  // of these, in loops that load payload themselves, and within
   // Passes over payload: loads that the simdgroup issues together.
   uint64_t passes = 0, useful = 0;                  // useful: lanes that took a byte that no lane had taken
   std::array<uint64_t, 3> segments{};               // of 32, 64 and 128 bytes touched by the passes

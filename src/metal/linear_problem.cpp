@@ -8,15 +8,16 @@
 #include "check/product.hpp"
 #include "check/random.hpp"
 #include "core/half.hpp"
+#include "formats/packing.hpp"
 
 namespace soffit::metal {
 namespace {
 
-// Five digits of a TQ1_0 byte are folded into F(k) (y(k-1) - 3 y(k)) for k = 1 … 4, F(5) y(4) and the sum of y, with
-// F(k) = floor(3^k byte / 256). So the terms are larger than the products of digits that they add up to. Each has at
-// most four roundings of its own (of the coefficient, and of the product with the scale), and there are fewer than 2
+// TQ1_0. Five digits of a TQ1_0 byte are folded into F(k) (y(k-1) - 3 y(k)) for k = 1 … 4, F(5) y(4) and the sum of y,
+// with F(k) = floor(3^k byte / 256). So the terms are larger than the products of digits that they add up to. Each has
+// at most four roundings of its own (of the coefficient, and of the product with the scale), and there are fewer than 2
 // for each column.
-double folded_bound(std::span<const std::byte> row, std::span<const double> x) {
+double floors_bound(std::span<const std::byte> row, std::span<const double> x) {
   double terms = 0;
   for (size_t block = 0; block * 256 < x.size(); ++block) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(row.data()) + block * 54;
@@ -33,6 +34,34 @@ double folded_bound(std::span<const std::byte> row, std::span<const double> x) {
       }
     }
     terms += sum * std::fabs(half_to_float(uint16_t(bytes[52] | bytes[53] << 8)));
+  }
+  return checker::gamma(2 * double(x.size()) + 4) * terms;
+}
+
+// Kernels that add up (code + offset) times scale and activation, and take the offset off again: what is added and what
+// is taken off are terms both. The offsets are those that the kernels' heads tell of, in units of a code; a code of
+// TQ1_0 and TQ2_0 is 1 more than its weight.
+double offsets_bound(Format format, std::span<const std::byte> row, std::span<const double> x) {
+  double terms = 0;
+  const FormatInfo& f = info(format);
+  for (size_t k = 0; k < x.size(); ++k) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(row.data()) + k / f.block_elements * f.block_bytes;
+    const auto half_at = [&](size_t at) { return std::fabs(half_to_float(uint16_t(bytes[at] | bytes[at + 1] << 8))); };
+    const size_t i = k % f.block_elements;
+    double scale = 0, minimum = 0, largest = 0;  // largest: code + offset, and the offset again
+    if (format == Format::q4_k) {
+      const auto packed = scale_and_minimum(bytes + 4, int(i / 32));
+      scale = double(half_at(0)) * packed.scale;
+      minimum = double(half_at(2)) * packed.minimum;
+      largest = i / 32 % 2 ? 15 + 2 * 32 : 15 + 2 * 512;
+    } else if (format == Format::tq1_0) {
+      scale = half_at(52);
+      largest = 2 + 2 * 5;
+    } else {
+      scale = half_at(64);
+      largest = 3 + 2 * (1024 / double(4 << 2 * (i % 128 / 32)) + 1);
+    }
+    terms += (scale * largest + minimum) * std::fabs(x[k]);
   }
   return checker::gamma(2 * double(x.size()) + 4) * terms;
 }
@@ -85,7 +114,7 @@ std::vector<float> LinearProblem::results() const {
 }
 void LinearProblem::forget_results() { std::memset(buffers_.y.data(), 0xff, size_t(buffers_.y.bytes())); }
 
-WorstResult LinearProblem::worst_result() const {
+WorstResult LinearProblem::worst_result(Terms terms) const {
   std::vector<checker::ActivationRow> activations;
   for (uint64_t v = 0; v < shape_.n; ++v) {
     std::vector<float> values(shape_.cols);
@@ -93,16 +122,21 @@ WorstResult LinearProblem::worst_result() const {
     activations.emplace_back(std::span<const float>(values), 0);
   }
   WorstResult worst;
+  double errors = 0, squares = 0;
   for (uint64_t r = 0; r < shape_.rows; ++r) {
     const checker::DecodedRow decoded = checker::decode_row(format_, row(r));
     for (uint64_t v = 0; v < shape_.n; ++v) {
       checker::Value value = checker::product(format_, 0, decoded, activations[v]);
-      if (format_ == Format::tq1_0) value.bound = folded_bound(row(r), activations[v].x);
+      if (terms == Terms::floors) value.bound = floors_bound(row(r), activations[v].x);
+      if (terms == Terms::offsets) value.bound = offsets_bound(format_, row(r), activations[v].x);
       const double ratio = checker::error_over_bound(y(v, r), type_, value);
       if (!(ratio <= worst.error_over_bound)) worst = {ratio, r, v, y(v, r), value.exact};
       if (std::isnan(ratio)) return worst;
+      errors += (y(v, r) - value.exact) * (y(v, r) - value.exact);
+      squares += value.exact * value.exact;
     }
   }
+  worst.nmse = squares > 0 ? errors / squares : 0;
   return worst;
 }
 

@@ -13,6 +13,7 @@ struct WorstResult {
   double error_over_bound = 0;  // above 1, or NaN, is a fault
   uint64_t row = 0, vector = 0;
   double result = 0, exact = 0;
+  double nmse = 0;  // of all results: squared errors over squared exact results
   bool right() const { return error_over_bound <= 1; }
 };
 
@@ -31,8 +32,8 @@ class LinearProblem {
   std::vector<float> results() const;
   void forget_results();
 
-  // The bound is that of check/bounds.hpp, or derived for the way in which the kernels of the format sum.
-  WorstResult worst_result() const;
+  // The bound is that of check/bounds.hpp, or derived for the terms that the kernel adds up.
+  WorstResult worst_result(Terms terms) const;
 
  private:
   LinearProblem(Format format, const LinearShape& shape, DataType type, LinearBuffers buffers)

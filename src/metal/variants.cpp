@@ -6,9 +6,12 @@
 #define SOFFIT_METAL_LIBRARY(name)                                        \
   extern "C" const soffit::lanes::Library* soffit_metal_##name##_plain(); \
   extern "C" const soffit::lanes::Library* soffit_metal_##name##_checked();
+SOFFIT_METAL_LIBRARY(linear_q4_k_best)
 SOFFIT_METAL_LIBRARY(linear_q4_k_seed)
+SOFFIT_METAL_LIBRARY(linear_tq1_0_best)
 SOFFIT_METAL_LIBRARY(linear_tq1_0_flat)
 SOFFIT_METAL_LIBRARY(linear_tq1_0_regions)
+SOFFIT_METAL_LIBRARY(linear_tq2_0_best)
 #undef SOFFIT_METAL_LIBRARY
 
 namespace soffit::metal {
@@ -27,9 +30,12 @@ constexpr Tuning kTunings[] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 2}, {2, 4},
 
 constexpr Variant kVariants[] = {
     LINEAR(q4_k, seed, "the first write-up's: nibbles masked where they stand, sums put right afterwards",
-           Tuning{2, 2}),
-    LINEAR(tq1_0, regions, "32, 16 and 4 bytes, each behind its own condition", Tuning{2, 4}),
-    LINEAR(tq1_0, flat, "the second write-up's: 52 bytes in two passes", Tuning{2, 4}),
+           Terms::products, Tuning{2, 2}),
+    LINEAR(q4_k, best, "nibbles as halves of 1024 and something, no conversion", Terms::offsets, Tuning{2, 4}),
+    LINEAR(tq1_0, regions, "32, 16 and 4 bytes, each behind its own condition", Terms::floors, Tuning{2, 4}),
+    LINEAR(tq1_0, flat, "the second write-up's: 52 bytes in two passes", Terms::floors, Tuning{2, 4}),
+    LINEAR(tq1_0, best, "digits of two bytes at once as halves, no conversion or floor", Terms::offsets, Tuning{2, 4}),
+    LINEAR(tq2_0, best, "codes as halves of 1024 and something, no conversion", Terms::offsets, Tuning{2, 4}),
 };
 
 #undef LINEAR

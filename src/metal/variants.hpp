@@ -18,6 +18,13 @@ struct Tuning {
   bool operator==(const Tuning&) const = default;
 };
 
+// What a kernel adds up, which says how far its results may be from the exact ones; see linear_problem.cpp.
+enum class Terms : uint8_t {
+  products,  // of codes, or of decoded weights
+  floors,    // of TQ1_0 bytes times powers of 3
+  offsets,   // codes and an offset, that is taken off again
+};
+
 struct Variant {
   OperationKind operation;
   Format format;
@@ -26,6 +33,7 @@ struct Variant {
   std::string_view about;
   const lanes::Library* (*plain)();
   const lanes::Library* (*checked)();
+  Terms terms;
   Tuning tuning;                    // by default
   std::span<const Tuning> tunings;  // all that it can do
 };

@@ -141,5 +141,45 @@ TEST(Counters, OfTheSecondWriteUpBefore) {
   EXPECT_EQ(counts.useful, kRowBlocks * 52);  // of 96
 }
 
+// The variants that convert nothing. Four rows a simdgroup.
+//
+// Q4_K: a lane has 64 codes of a block. For each of 8 words an addition, a shift (4), 2 or, 4 and: 11 integer, 8 fma.
+// Scales: the minima's shift (4), 2 and, a shift (4), an or; as halves an and and an or, a shift (4), an or and an and:
+// 19 integer. 4 fma make them scales, 3 and 3 multiply. The sums of 64 columns, once for 4 rows.
+TEST(Counters, OfQ4KAtItsBest) {
+  const Counts counts = counted(Format::q4_k, "best", {2, 4}).counts;
+  const uint64_t parts = kWeights / 32 / 64;
+  EXPECT_EQ(slots(counts, Cost::integer), 32 * parts * (8 * 11 + 19));
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * (parts * (64 + 4 + 3 + 3) + parts / 4 * 64));
+  for (const Cost none : {Cost::conversion, Cost::floor, Cost::special}) EXPECT_EQ(slots(counts, none), 0);
+  EXPECT_EQ(8 * inner(counts), 19 * kWeights);  // 2.375
+  EXPECT_EQ(counts.useful, 32 * counts.passes);
+  EXPECT_EQ(counts.passes, parts * 2);
+}
+
+// TQ1_0: 6 pairs of bytes, for each of five digits 2 additions, an and and an or, and an and but for the last: 24. A
+// byte of four digits: 19. 64 fma, one with the scale. The factor of 1/256 at a row's end.
+TEST(Counters, OfTq10AtItsBest) {
+  const Counts counts = counted(Format::tq1_0, "best", {2, 4}).counts;
+  const uint64_t parts = kWeights / 32 / 64;
+  EXPECT_EQ(slots(counts, Cost::integer), 32 * parts * (6 * 24 + 19));
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * (parts * (64 + 1) + parts / 4 * 64 + kRows));
+  for (const Cost none : {Cost::conversion, Cost::floor, Cost::special}) EXPECT_EQ(slots(counts, none), 0);
+  EXPECT_EQ(inner(counts), 32 * parts * (6 * 24 + 19 + 65));
+  EXPECT_EQ(counts.useful, 32 * counts.passes);
+}
+
+// TQ2_0: a lane has 32 codes of a block. For each of 2 words 2 additions, a shift (4), 2 or, 8 and: 16; 16 fma. 4 fma
+// put the sums together, one multiplies with the scale.
+TEST(Counters, OfTq20AtItsBest) {
+  const Counts counts = counted(Format::tq2_0, "best", {2, 4}).counts;
+  const uint64_t parts = kWeights / 32 / 32;
+  EXPECT_EQ(slots(counts, Cost::integer), 32 * parts * 2 * 16);
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * (parts * (2 * 16 + 5) + parts / 4 * 32));
+  for (const Cost none : {Cost::conversion, Cost::floor, Cost::special}) EXPECT_EQ(slots(counts, none), 0);
+  EXPECT_EQ(inner(counts), 2 * kWeights);
+  EXPECT_EQ(counts.useful, 32 * counts.passes);
+}
+
 }  // namespace
 }  // namespace soffit::metal

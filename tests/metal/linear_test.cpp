@@ -16,8 +16,8 @@ LinearProblem random_problem(Format format, const LinearShape& shape, DataType t
   return std::move(*problem);
 }
 
-void expect_right(const LinearProblem& problem) {
-  const WorstResult worst = problem.worst_result();
+void expect_right(const LinearProblem& problem, Terms terms) {
+  const WorstResult worst = problem.worst_result(terms);
   EXPECT_TRUE(worst.right()) << "row " << worst.row << ", vector " << worst.vector << ": " << worst.result
                              << ", expected " << worst.exact << ", error / bound = " << worst.error_over_bound;
 }
@@ -34,7 +34,7 @@ class Linear : public testing::TestWithParam<Variant> {
     const auto outcome = run_linear(v, tuning, shape, type, problem.buffers(), {.seed = seed});
     ASSERT_TRUE(outcome) << outcome.error().message;
     for (const lanes::Fault& fault : outcome->faults) ADD_FAILURE() << to_text(fault);
-    expect_right(problem);
+    expect_right(problem, v.terms);
 
     // The plain mode does the same arithmetic, in any number of threads; the order of lanes makes no difference.
     const LaneOptions arms[] = {
@@ -46,7 +46,7 @@ class Linear : public testing::TestWithParam<Variant> {
       if (first.empty()) first = problem.results();
       EXPECT_EQ(problem.results(), first);
     }
-    expect_right(problem);
+    expect_right(problem, v.terms);
   }
 };
 
@@ -90,7 +90,7 @@ TEST_P(Linear, TakesActivationsThatAreNoFp16) {
   LinearProblem problem = random_problem(v.format, shape, DataType::f32, 9);
   problem.set_x(0, 300, 1e5f);
   ASSERT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers(), {}));
-  expect_right(problem);
+  expect_right(problem, v.terms);
 }
 
 TEST_P(Linear, RefusesWhatItCannotDo) {
@@ -120,7 +120,7 @@ TEST(LinearChecks, NoticeSwappedScales) {
   const auto row = problem.row(1);
   ASSERT_NE(row[4], row[5]);
   std::swap(row[4], row[5]);
-  EXPECT_NONFATAL_FAILURE(expect_right(problem), "row 1");
+  EXPECT_NONFATAL_FAILURE(expect_right(problem, v.terms), "row 1");
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ int run_own_kernels(const LanesOptions& options) {
       if (!problem) return fail(problem.error());
       const auto outcome = run_linear(*v, tuning, shape, type, problem->buffers(), {.seed = seed});
       if (!outcome) return fail(outcome.error());
-      const auto worst = problem->worst_result();
+      const auto worst = problem->worst_result(v->terms);
       const bool right = worst.right() && outcome->fault_count == 0;
       faulty |= !right;
       const auto& buffers = problem->buffers();
@@ -171,6 +171,7 @@ int run_own_kernels(const LanesOptions& options) {
                   {"rows_per_simdgroup", tuning.rows}};
       add_figures(row, metal::figures(outcome->counts, weights), weights, shape.n, memory_bytes);
       row["error_over_bound"] = worst.error_over_bound;
+      row["nmse"] = worst.nmse;
       row["checked"] = right;
       add_faults(row, outcome->faults, outcome->fault_count);
       if (!worst.right()) {
