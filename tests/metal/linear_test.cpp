@@ -37,8 +37,9 @@ class Linear : public testing::TestWithParam<Variant> {
     expect_right(problem, v.terms);
 
     // The plain mode does the same arithmetic, in any number of threads; the order of lanes makes no difference.
-    const LaneOptions arms[] = {
-        {.seed = seed + 1, .contract = false}, {.checked = false}, {.checked = false, .threads = 3}};
+    const LaneOptions arms[] = {{.seed = seed + 1, .contract = false},
+                                {.checked = false, .seed = {}},
+                                {.checked = false, .seed = {}, .threads = 3}};
     std::vector<float> first;
     for (const LaneOptions& options : arms) {
       problem.forget_results();
