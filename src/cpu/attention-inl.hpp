@@ -33,8 +33,8 @@ typename V::Floats first_lanes(typename V::Floats x, int64_t count) {
   store_some<V>(lanes, x, count);
   return V::load_floats(lanes);
 }
-inline float cached(uint16_t x) { return half_to_float(x); }
-inline float cached(float x) { return x; }
+[[gnu::always_inline]] inline float cached(uint16_t x) { return half_to_float(x); }
+[[gnu::always_inline]] inline float cached(float x) { return x; }
 
 // score[q][j] = scale * q . key j for the 64 keys of a block.
 template <class V, class T, int kQueries>

@@ -49,7 +49,8 @@ template <class V>
 }
 
 // A block whose largest value is so small that 127 / largest is no number: one by one in fp64.
-inline void quantise_tiny(const float* x, int64_t count, float largest, int8_t* q, float& scale) {
+[[gnu::always_inline]] inline void quantise_tiny(const float* x, int64_t count, float largest, int8_t* q,
+                                                 float& scale) {
   scale = float(double(largest) / 127.0);
   for (int64_t i = 0; i < count; ++i) q[i] = int8_t(std::nearbyint(double(x[i]) * 127.0 / double(largest)));
 }
@@ -78,7 +79,7 @@ void quantise_range(const float* x, int columns, int8_t* q, float& scale) {
 
 // With the 11 significant bits of fp16, but not its range. llama.cpp stores such scales as fp16, and results stay
 // closer to its with the same rounding.
-inline float eleven_bits(float x) {
+[[gnu::always_inline]] inline float eleven_bits(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   if (!(x >= 0x1p-126f)) return x;
   return std::bit_cast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t(0x1fff));

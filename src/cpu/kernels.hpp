@@ -14,7 +14,7 @@ namespace soffit::cpu {
 
 // y = W x for a band of tiles (or, for plain formats, rows) and a list of columns (tokens).
 struct LinearJob {
-  const uint8_t* weights = nullptr;  // tiles: row tile after row tile, each `tile_row_bytes`; plain: rows
+  const uint8_t* weights = nullptr;  // tiles: row tile after row tile; plain: rows
   int64_t row_bytes = 0;             // from one row tile (plain: one row) to the next
   int64_t rows = 0;  // rows of the band; the last row tile may be partial: its other lanes are computed, not stored
   int64_t cols = 0;  // weights' columns

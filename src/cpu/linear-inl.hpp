@@ -234,7 +234,7 @@ template <class V, class Tile>
     a = V::fnma(minimum, V::set(Tile::kGroupColumns == 16 ? x.sum16[group] : x.sum32[group]), a);
 }
 
-inline int64_t index_or(const int32_t* index, int64_t i) { return index ? index[i] : i; }
+[[gnu::always_inline]] inline int64_t index_or(const int32_t* index, int64_t i) { return index ? index[i] : i; }
 
 // Stores the first `rows` lanes.
 template <class V>
@@ -247,7 +247,7 @@ template <class V>
 
 // Tiles of the 256 columns that block b covers.
 template <class Tile>
-int64_t tiles_in_block(int64_t cols, int64_t b) {
+[[gnu::always_inline]] inline int64_t tiles_in_block(int64_t cols, int64_t b) {
   return std::min<int64_t>((cols - kBlockColumns * b) / Tile::kColumns, kBlockColumns / Tile::kColumns);
 }
 

@@ -9,7 +9,7 @@
 namespace soffit::cpu {
 
 template <class Tile>
-float group_sum(const FloatBlock& x, int group) {
+[[gnu::always_inline]] inline float group_sum(const FloatBlock& x, int group) {
   return Tile::kGroupColumns == 16 ? x.sum16[group] : x.sum16[2 * group] + x.sum16[2 * group + 1];
 }
 

@@ -204,7 +204,6 @@ struct VectorAvx512 : VectorCommon {
     void step(Bytes codes, Four x) { __asm__ volatile("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(codes), "v"(x)); }
     Ints total() const { return {sum}; }
   };
-  [[gnu::always_inline]] static void prefetch_near(const float* p) { __asm__ volatile("prefetcht0 %0" : : "m"(*p)); }
   // The line at `near` bytes ahead into L1, the one four times as far into L2. Not the intrinsic: g++ moves those
   // together, and takes a function that only prefetches for one without effect and drops calls to it.
   [[gnu::always_inline]] static void prefetch(const uint8_t* p, int near) {

@@ -34,10 +34,6 @@ struct VectorCommon {
   [[gnu::always_inline]] static void for_each_byte(F&& f) {
     unroll<4>(f);
   }
-  template <class F>
-  [[gnu::always_inline]] static void for_each_group(F&& f) {
-    unroll<8>(f);
-  }
 };
 
 template <class V>

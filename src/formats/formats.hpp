@@ -9,8 +9,8 @@
 //   decode(const Block&, float*)    exact fp32 arithmetic in the order of the format's definition
 //   encode(const float*, Block&)    deterministic; writes every byte; finite values only, unless the format is plain
 //
-// Everything but blocks.h is inline code: a translation unit compiled for one instruction set must not include it, or
-// the linker may keep that version for the whole program.
+// Everything but blocks.h is inline code: a translation unit compiled for one instruction set may use its types and
+// constants, but must not emit its functions, or the linker may keep that version for the whole program (tests/objects).
 #pragma once
 
 #include <concepts>
