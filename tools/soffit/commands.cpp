@@ -10,6 +10,7 @@ extern const Command kCheck;
 extern const Command kInspect;
 extern const Command kDevices;
 extern const Command kKernels;
+extern const Command kCompare;
 extern const Command kLanes;
 extern const Command kTokenize;
 extern const Command kDetokenize;
@@ -26,6 +27,7 @@ constexpr const Command* kCommands[] = {
     &kInspect,     //
     &kDevices,     //
     &kKernels,     //
+    &kCompare,     //
     &kLanes,       //
     &kTokenize,    //
     &kDetokenize,  //
