@@ -1,179 +1,209 @@
-// The real model files against what llama.cpp says (golden/make_golden.py), and against themselves on other paths.
+// The real model files against llama.cpp and against the numpy reference, by the numbers of golden/make_golden.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
 
-#include "allocations.hpp"
-#include "model/generator.hpp"
+#include "../cpu/backends.hpp"
 #include "model/perplexity.hpp"
-#include "models.hpp"
-#include "runs.hpp"
-#include "text/load_tokenizer.hpp"
+#include "real_files.hpp"
 
 namespace soffit::test {
 namespace {
 
-using Json = nlohmann::json;
+using Tokens = std::vector<int32_t>;
 
-// llama.cpp and soffit round activations to 8 bits, in different groups. Against logits without any rounding
-// (--exact), each is off by 0.1 to 0.25 root mean square in the log-probabilities of the five likeliest, and by as much
-// from the other. A gap of several times that must not turn.
-constexpr double kRootMeanSquareBound = 0.3, kDecisiveGap = 1.2;
+// llama.cpp and soffit round activations to 8 bits, by nearly the same rule but in other steps, and one code that falls
+// the other way moves all that come after it: rounding of the same size, not the same errors. Of the gap in
+// log-probability between two tokens that costs each 0.18 root mean square, and at most about 1 (a long tail: seven
+// times the root mean square occurs). llama.cpp's errors are measured on every file's numbers, as distances from the
+// reference, which does not round; soffit's may be so many times as large. A gap of llama.cpp's that exceeds its
+// largest error and soffit's together must not turn.
+constexpr double kNoiseOverLlama = 1.25, kLargestOverLlama = 1.5;
 
-Json golden(const std::string& name) {
-  std::ifstream file(std::string(SOFFIT_GOLDEN_DIR) + "/" + name + ".json");
-  return Json::parse(file);
+// soffit computes in float32, adds in another order than the reference does and has an exponential of its own. Over the
+// instruction sets and files its errors are 0.5 to 1.7 times those of the reference in float32.
+constexpr double kFloat32Factor = 2.5;
+
+// The logits after each of the tokens from the `first` on.
+std::vector<std::vector<float>> logits_from(const model::Model& model, const Tokens& tokens, size_t first,
+                                            int64_t batch, DataType type) {
+  auto session =
+      take(model::Session::create(model, {.context = 1024, .batch = batch, .outputs = batch, .key_value_type = type}));
+  std::vector<std::vector<float>> all;
+  for (size_t begin = 0; begin < tokens.size(); begin += size_t(batch)) {
+    std::vector<model::BatchRow> rows;
+    Tokens wanted;
+    for (size_t i = begin; i < std::min(begin + size_t(batch), tokens.size()); i++) {
+      if (i >= first) wanted.push_back(int32_t(rows.size()));
+      rows.push_back({tokens[i], 0, int32_t(i)});
+    }
+    const auto logits = take(session->decode(rows, wanted));
+    const size_t vocabulary = wanted.empty() ? 0 : logits.size() / wanted.size();
+    for (size_t i = 0; i < wanted.size(); i++)
+      all.emplace_back(logits.begin() + ptrdiff_t(i * vocabulary), logits.begin() + ptrdiff_t((i + 1) * vocabulary));
+  }
+  return all;
 }
 
-struct RealModel {
-  std::shared_ptr<const gguf::File> file;
-  std::shared_ptr<const text::Tokenizer> tokenizer;
-  std::unique_ptr<Backend> backend;
-  std::unique_ptr<const model::Model> model;
+struct Errors {
+  double squares = 0, largest = 0;
+  size_t count = 0;
+  void add(double error) { squares += error * error, largest = std::max(largest, std::abs(error)), count++; }
+  double root_mean_square() const { return std::sqrt(squares / double(count)); }
 };
 
-RealModel load_real(const std::filesystem::path& path, const BackendOptions& options = {},
-                    Layout layout = Layout::automatic) {
-  RealModel real;
-  real.file = take(gguf::File::open(path));
-  real.tokenizer = take(text::load_tokenizer(*real.file));
-  real.backend = take(create_backend("cpu", options));
-  real.model = take(model::Model::load(real.file, *real.backend, {layout, {}}));
-  return real;
-}
-
-model::Generation greedy(const RealModel& real, const std::string& prompt, int64_t count,
-                         DataType type = DataType::f16) {
-  auto session = take(model::Session::create(*real.model, {.context = 256, .batch = 64, .key_value_type = type}));
-  auto sampler = take(text::Sampler::create({.temperature = 0}));
-  model::Generator generator(*session, *real.tokenizer, sampler);
-  const auto tokens = take(real.tokenizer->encode(prompt, {.add_special = true, .parse_special = true}));
-  return take(generator.generate(tokens, {.max_tokens = count}));
-}
-
-class RealFiles : public testing::TestWithParam<const char*> {
+class AgainstLlamaCpp : public RealFileTest<const char*> {
  protected:
   void SetUp() override {
-    golden_ = golden(GetParam());
-    const std::string file = golden_["file"];
-    path_ = gguf::test::find_model(file);
-    if (!path_) GTEST_SKIP() << "no model: " << file << " (SOFFIT_TEST_MODEL_DIR)";
+    open(GetParam());
+    for (const Json& entry : golden_["cases"])
+      for (size_t i = 0; i < entry["gaps"].size(); i++)
+        llama_.add(double(entry["gaps"][i]) - double(entry["exact_gaps"][i]));
   }
-  Json golden_;
-  std::optional<std::filesystem::path> path_;
+  double decisive() const { return (1 + kLargestOverLlama) * llama_.largest; }
+  Errors llama_;
 };
-
-INSTANTIATE_TEST_SUITE_P(Model, RealFiles, testing::Values("smollm2", "gemma3"),
+INSTANTIATE_TEST_SUITE_P(Golden, AgainstLlamaCpp, testing::Values("smollm2", "gemma3"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST_P(AgainstLlamaCpp, PromptsAreTheSameTokens) {
+  const auto tokenizer = take(text::load_tokenizer(*take(gguf::File::open(*path_))));
+  for (const auto& [name, entry] : golden_["cases"].items())
+    EXPECT_EQ(take(tokenizer->encode(std::string(entry["prompt"]), {.add_special = true, .parse_special = true})),
+              Tokens(entry["prompt_tokens"]))
+        << name;
+}
+
 // llama.cpp's own tokens are fed, so that one turned tie does not hide what comes after it.
-TEST_P(RealFiles, PredictsWhatLlamaCppPredicts) {
+TEST_P(AgainstLlamaCpp, TheLikeliestTokensAreTheSame) {
   const RealModel real = load_real(*path_);
-  double squares = 0;
-  int compared = 0, decisive = 0;
-  for (const Json& entry : golden_["entries"]) {
-    const std::vector<int32_t> prompt = entry["prompt_tokens"], tokens = entry["tokens"];
-    EXPECT_EQ(take(real.tokenizer->encode(std::string(entry["prompt"]), {.parse_special = true})), prompt);
-    auto session = take(model::Session::create(*real.model, {.context = 256, .batch = 64}));
-    auto logits = take(session->append(0, prompt));
+  Errors errors;
+  size_t decided = 0;
+  for (const auto& [name, entry] : golden_["cases"].items()) {
+    const Tokens prompt = entry["prompt_tokens"], tokens = entry["tokens"], rivals = entry["rivals"];
+    Tokens fed = prompt;
+    fed.insert(fed.end(), tokens.begin(), tokens.end() - 1);
+    const auto logits = logits_from(*real.model, fed, prompt.size() - 1, 64, DataType::f16);
+    ASSERT_EQ(logits.size(), tokens.size());
     for (size_t i = 0; i < tokens.size(); i++) {
-      const model::LogSoftmax log_softmax(logits);
-      const Json& top = entry["top"][i];
-      for (const Json& likely : top) {
-        squares += std::pow(log_softmax[size_t(likely[0])] - double(likely[1]), 2);
-        compared++;
-      }
-      if (double(top[0][1]) - double(top[1][1]) > kDecisiveGap) {
-        EXPECT_EQ(int32_t(log_softmax.top()), tokens[i]) << entry["prompt"] << " token " << i;
-        decisive++;
-      }
-      if (i + 1 < tokens.size()) logits = take(session->append(0, {&tokens[i], 1}));
+      const double gap = double(logits[i][size_t(tokens[i])]) - double(logits[i][size_t(rivals[i])]);
+      errors.add(gap - double(entry["exact_gaps"][i]));
+      if (double(entry["gaps"][i]) < decisive()) continue;
+      decided++;
+      EXPECT_EQ(std::ranges::max_element(logits[i]) - logits[i].begin(), tokens[i]) << name << ", token " << i;
     }
   }
-  EXPECT_GT(decisive, compared / 5 / 3);
-  const double root_mean_square = std::sqrt(squares / compared);
-  EXPECT_LT(root_mean_square, kRootMeanSquareBound);
-  RecordProperty("root_mean_square", std::to_string(root_mean_square));
+  EXPECT_LT(errors.root_mean_square(), kNoiseOverLlama * llama_.root_mean_square());
+  EXPECT_LT(errors.largest, kLargestOverLlama * llama_.largest);
+  EXPECT_GT(decided, errors.count / 4);
+  RecordProperty("noise", std::to_string(errors.root_mean_square()) + ", largest " + std::to_string(errors.largest));
+  RecordProperty("llama_cpp_noise",
+                 std::to_string(llama_.root_mean_square()) + ", largest " + std::to_string(llama_.largest));
+  RecordProperty("decided", std::to_string(decided) + " of " + std::to_string(errors.count));
 }
 
-TEST_P(RealFiles, TextDoesNotDependOnThreads) {
-  const std::string prompt = "Once upon a time, in a small village by the sea,";
-  std::vector<text::TokenId> expected;
-  for (const int threads : {1, 2, 3}) {
+// Left to itself, soffit goes another way than llama.cpp only from a near tie on. llama.cpp does so too: after "story"
+// it writes four different texts, with flash attention or without, with keys and values in F16 or F32.
+TEST_P(AgainstLlamaCpp, GreedyTextsPartAtNearTiesOnly) {
+  const RealModel real = load_real(*path_);
+  for (const char* name : {"capital", "story", "german"}) {
+    const Json& entry = golden_["cases"][name];
+    const Tokens expected = entry["tokens"];
+    const Tokens tokens = greedy(real, entry["prompt"], int64_t(expected.size())).tokens;
+    const auto at = size_t(std::ranges::mismatch(tokens, expected).in2 - expected.begin());
+    if (at == expected.size()) continue;
+    EXPECT_LT(double(entry["gaps"][at]), decisive()) << name << ", token " << at;
+  }
+}
+
+// The texts that the project promises. Some of their tokens are near ties: what decides them is how activations are
+// rounded, and on these instruction sets, whose results agree, it decides as in llama.cpp.
+class Promised : public RealFileTest<const char*> {
+  void SetUp() override { open(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Golden, Promised, testing::Values("smollm2", "gemma3"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(Promised, TextsOnAvx2AndAvx512) {
+  const bool smollm2 = GetParam() == std::string("smollm2");
+  for (const Arm& arm : usable_arms()) {
+    if (arm.exact || (arm.isa != "avx2" && arm.isa != "avx512")) continue;
     BackendOptions options;
-    options.threads = threads;
-    const auto tokens = greedy(load_real(*path_, options), prompt, 24).tokens;
-    if (threads == 1) expected = tokens;
-    EXPECT_EQ(tokens, expected) << threads;
-  }
-  EXPECT_EQ(expected.size(), 24u);
-}
-
-TEST_P(RealFiles, TheFilesLayoutGivesWhatTheRepackedOneGives) {
-  const std::string prompt = "The capital of France is";
-  EXPECT_EQ(greedy(load_real(*path_, {}, Layout::file), prompt, 16).tokens,
-            greedy(load_real(*path_), prompt, 16).tokens);
-}
-
-TEST_P(RealFiles, KeysAndValuesInF16AreCloseToF32) {
-  BackendOptions options;
-  options.exact = true;  // rounded activations would turn the smallest difference into a larger one
-  const RealModel real = load_real(*path_, options);
-  const std::vector<int32_t> tokens = golden_["entries"][1]["tokens"];
-  std::vector<float> logits[2];
-  for (const DataType type : {DataType::f16, DataType::f32}) {
-    auto session = take(model::Session::create(*real.model, {.context = 64, .batch = 64, .key_value_type = type}));
-    const auto last = take(session->append(0, tokens));
-    logits[type == DataType::f32].assign(last.begin(), last.end());
-  }
-  EXPECT_NE(logits[0], logits[1]);
-  const model::LogSoftmax half(logits[0]), single(logits[1]);
-  double divergence = 0;
-  for (size_t i = 0; i < logits[0].size(); i++) divergence += std::exp(single[i]) * (single[i] - half[i]);
-  EXPECT_LT(divergence, 1e-4);
-}
-
-TEST_P(RealFiles, TwoSequencesAtOnceAreTheTwoAlone) {
-  const RealModel real = load_real(*path_);
-  const std::vector<int32_t> first = golden_["entries"][0]["tokens"], second = golden_["entries"][2]["tokens"];
-  auto alone = take(model::Session::create(*real.model, {.context = 32, .batch = 1}));
-  auto both = take(model::Session::create(*real.model, {.context = 32, .batch = 2, .outputs = 2, .sequences = 2}));
-  std::vector<std::vector<float>> expected[2];
-  for (const auto* tokens : {&first, &second}) {
-    expect_ok(alone->truncate(0, 0));
-    for (size_t i = 0; i < 8; i++) {
-      const auto logits = take(alone->append(0, {&(*tokens)[i], 1}));
-      expected[tokens == &second].emplace_back(logits.begin(), logits.end());
-    }
-  }
-  const auto vocabulary = size_t(real.model->config().vocabulary);
-  for (int32_t i = 0; i < 8; i++) {
-    const std::vector<model::BatchRow> rows = {{first[size_t(i)], 0, i}, {second[size_t(i)], 1, i}};
-    const auto logits = take(both->decode(rows, std::vector<int32_t>{0, 1}));
-    for (size_t s = 0; s < 2; s++) {
-      const auto row = logits.subspan(s * vocabulary, vocabulary);
-      EXPECT_TRUE(std::ranges::equal(row, expected[s][size_t(i)])) << "sequence " << s << " position " << i;
+    options.isa = arm.isa;
+    const RealModel real = load_real(*path_, options);
+    const std::string story = greedy(real, "Once upon a time, in a small village by the sea,", smollm2 ? 21 : 18).text;
+    if (smollm2) {
+      EXPECT_EQ(greedy(real, "The capital of France is", 2).text, " Paris.") << arm.isa;
+      EXPECT_EQ(story,
+                " there was a wise old wizard named Thorin. He lived in a tower surrounded by a beautiful garden");
+    } else {
+      EXPECT_EQ(story, " there lived a family of four. They were very happy and had a lot of fun.") << arm.isa;
     }
   }
 }
 
-TEST_P(RealFiles, NothingAllocatesPerToken) {
-  const RealModel real = load_real(*path_);
-  auto session = take(model::Session::create(*real.model, {.context = 32, .batch = 8}));
-  const std::vector<int32_t> tokens = golden_["entries"][0]["tokens"];
-  take(session->append(0, {&tokens[0], 1}));
-  const model::BatchRow row{tokens[1], 0, 1};
-  constexpr int32_t kOnly = 0;
-  EXPECT_GT(gguf::test::largest_allocation(), 0u) << "nothing is counted";
-  gguf::test::reset_largest_allocation();
-  const auto logits = session->decode({&row, 1}, {&kOnly, 1});
-  EXPECT_EQ(gguf::test::largest_allocation(), 0u);
-  EXPECT_TRUE(logits);
+// A real file on one instruction set that does not round.
+using FileAndArm = std::tuple<const char*, Arm>;
+std::vector<FileAndArm> files_and_arms() {
+  std::vector<FileAndArm> all;
+  for (const char* file : {"smollm2", "gemma3"})
+    for (const Arm& arm : usable_arms())
+      if (arm.exact) all.emplace_back(file, arm);
+  return all;
+}
+
+class AgainstReference : public RealFileTest<FileAndArm> {
+ protected:
+  void SetUp() override { open(std::get<0>(GetParam())); }
+  RealModel load() const {
+    BackendOptions options;
+    options.isa = std::get<1>(GetParam()).isa;
+    options.exact = true;
+    return load_real(*path_, options);
+  }
+  // Largest error of a log-probability, over the bound.
+  static double worst(const Json& entry, const std::vector<std::vector<float>>& logits) {
+    const Json& top = entry["top"];
+    EXPECT_EQ(logits.size(), top.size());
+    const double bound = kFloat32Factor * double(entry["float32_error"]);
+    double worst = 0;
+    for (size_t i = 0; i < std::min(logits.size(), top.size()); i++) {
+      const model::LogSoftmax log_softmax(logits[i]);
+      for (const Json& likely : top[i]) {
+        const double error = std::abs(log_softmax[size_t(likely[0])] - double(likely[1])) / bound;
+        EXPECT_LE(error, 1) << "token " << likely[0] << " after position " << size_t(entry["first"]) + i;
+        worst = std::max(worst, error);
+      }
+    }
+    return worst;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Golden, AgainstReference, testing::ValuesIn(files_and_arms()), [](const auto& info) {
+  return std::get<0>(info.param) + ("_" + std::get<1>(info.param).isa);
+});
+
+TEST_P(AgainstReference, LogProbabilitiesInOneBatchAndTokenByToken) {
+  const RealModel real = load();
+  const Json& entry = golden_["exact"]["short"];
+  const Tokens tokens = entry["tokens"];
+  for (const int64_t batch : {int64_t(tokens.size()), int64_t(1)}) {
+    SCOPED_TRACE("batches of " + std::to_string(batch));
+    const double error = worst(entry, logits_from(*real.model, tokens, 0, batch, DataType::f32));
+    RecordProperty(batch == 1 ? "single_over_bound" : "batch_over_bound", std::to_string(error));
+  }
+}
+
+// Beyond Gemma's window, and in several batches; the portable set would need minutes.
+TEST_P(AgainstReference, LogProbabilitiesAfterALongPrompt) {
+  if (std::get<1>(GetParam()).isa != take(create_backend("cpu", {}))->isa()) return;
+  const RealModel real = load();
+  const Json& entry = golden_["exact"]["long"];
+  const Tokens tokens = entry["tokens"];
+  EXPECT_GT(tokens.size(), 512u);
+  const double error = worst(entry, logits_from(*real.model, tokens, entry["first"], 256, DataType::f32));
+  RecordProperty("over_bound", std::to_string(error));
 }
 
 }  // namespace
