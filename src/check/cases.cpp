@@ -156,7 +156,7 @@ std::vector<LinearCase> linear_id_cases(Format format, bool quick) {
     });
   };
   const auto nothing = [](LinearCase&) {};
-  for (int64_t experts : quick ? Sizes{1, 33} : Sizes{1, 31, 32, 33, 64, 128, 512}) {
+  for (int64_t experts : quick ? Sizes{1, 33} : Sizes{1, 31, 32, 33, 64, 65, 128, 256, 512}) {
     Sizes used = quick ? Sizes{1, 4} : range(1, 8);
     used.push_back(experts);
     for (int64_t u : used)

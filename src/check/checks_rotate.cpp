@@ -1,10 +1,11 @@
 // Rotary position embedding, with the norm of heads before it.
 //
-// Angles are computed in fp32 by a chain of products from pair to pair, as the models were trained and as llama.cpp
-// does it. step = base^(-2/n) is off by at most 4 u (its exponent's rounding times |ln step| < 1, and the power's 2 ulp
-// to be safe), so the angle of pair i by (5 i + 4) u of its value; YaRN's mixture of two angles adds at most 10 u of
-// their sum. A sine or cosine moves by as much as its angle, and is itself good to 1 ulp; magnitude, two products and
-// their sum round: 9 u more. bound = (|a| + |b|) magnitude (d angle + 9 u), plus what a and b were off before.
+// A backend may compute angles in fp32 by a chain of products from pair to pair, as llama.cpp does. (The CPU's are
+// better: tests/cpu/rope_test.cpp.) Then step = base^(-2/n) is off by at most 4 u (its exponent's rounding times |ln
+// step| < 1, and the power's 2 ulp to be safe), so the angle of pair i by (5 i + 4) u of its value; YaRN's mixture of
+// two angles adds at most 10 u of their sum. A sine or cosine moves by as much as its angle, and is itself good to 1
+// ulp; magnitude, two products and their sum round: 9 u more. bound = (|a| + |b|) magnitude (d angle + 9 u), plus what
+// a and b were off before.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -40,7 +40,7 @@ TEST(BestIsa, IsTheLastOneThatCanRun) {
   EXPECT_EQ((*create_backend("auto", {}))->name(), backends().front().name);
 }
 
-// Exact integers on each, so the results of int8 kernels agree but for the order of fp32 sums.
+// rten #1046: exact integers on each, so the results of int8 kernels agree but for the order of fp32 sums.
 TEST(InstructionSets, AgreeWithTheScalarOne) {
   for (Format format : all_kernel_formats()) {
     const Matrix matrix = Matrix::random(format, 37, 768, 1);

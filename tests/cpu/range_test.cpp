@@ -54,7 +54,7 @@ class Range : public EachArm {
 };
 SOFFIT_FOR_EACH_ARM(Range);
 
-// 1e5 is no fp16; the columns around the switch from one kernel to the other.
+// llama.cpp #27016: 1e5 is no fp16; the columns around the switch from one kernel to the other.
 TEST_P(Range, ValuesBeyondFp16AreRightForAnyNumberOfColumns) {
   for (Format format : all_kernel_formats()) {
     const Matrix m = Matrix::random(format, 17, cols(format), 1);
@@ -66,7 +66,7 @@ TEST_P(Range, ValuesBeyondFp16AreRightForAnyNumberOfColumns) {
   }
 }
 
-// The sum of a block overflows fp16.
+// llama.cpp #21652: the sum of a block overflows fp16.
 TEST_P(Range, ConstantBlocksWhoseSumIsNoFp16) {
   for (Format format : all_kernel_formats()) {
     const Matrix m = Matrix::random(format, 17, cols(format), 3);
@@ -75,8 +75,8 @@ TEST_P(Range, ConstantBlocksWhoseSumIsNoFp16) {
   }
 }
 
-// The largest codes against the largest activations. All signs agree, so that nothing cancels,
-// and int8 activations are exact: the error that is left is that of fp32.
+// openvino #34704, rten #1046: the largest codes against the largest activations. All signs agree, so that nothing
+// cancels, and int8 activations are exact: the error that is left is that of fp32.
 TEST_P(Range, LargestCodesAndActivations) {
   for (Format format : all_kernel_formats())
     for (auto kind : {checker::Blocks::ones, checker::Blocks::zeros})
@@ -114,7 +114,7 @@ TEST_P(Range, ZerosOfBothSignsGiveZero) {
   }
 }
 
-// Every positive subnormal of fp16 as the scale of a block. Q8_0 with code 1 and 127 in x, whose own
+// llama.cpp #7843: every positive subnormal of fp16 as the scale of a block. Q8_0 with code 1 and 127 in x, whose own
 // scale is 1, reads it.
 TEST_P(Range, SubnormalScales) {
   Matrix m{{Format::q8_0, 1024, 32, 1}, std::vector<std::byte>(1024 * 34)};

@@ -38,7 +38,7 @@ class Lazy {
 class Sizes : public EachArm {};
 SOFFIT_FOR_EACH_ARM(Sizes);
 
-// 151936 x 2048 and 256000 x 12288, the latter more than 2^31 elements.
+// mlx #2143: 151936 x 2048 and 256000 x 12288, the latter more than 2^31 elements.
 TEST_P(Sizes, RowsNearTheEndOfHugeMatrices) {
   for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{151936, 2048}, {256000, 12288}})
     for (Format format : {Format::f16, Format::q8_0}) {
@@ -101,6 +101,21 @@ TEST_P(Sizes, StridesBeyond32Bits) {
   EXPECT_EQ(results, multiply(*backend_, *weights, x));
 }
 
+// mlx #665: with fewer than 8 rows NaN, with 33 the last one 0.
+TEST_P(Sizes, AnyNumberOfRowsOfALongWidth) {
+  checker::Placement placement;
+  for (Format format : {Format::q4_0, Format::q8_0, Format::q4_k, Format::f16})
+    for (int64_t rows = 1; rows <= 40; ++rows) {
+      checker::LinearCase c;
+      c.parts = {{format, rows}};
+      c.cols = 4096, c.layout = rows % 2 ? Layout::automatic : Layout::file, c.seed = uint64_t(rows);
+      const auto outcome = checker::LinearProblem(c).run(*backend_, placement);
+      EXPECT_EQ(outcome.verdict, checker::Verdict::passed)
+          << info(format).name << ", " << rows << ": " << outcome.reason;
+    }
+}
+
+// llama.cpp #3921: more rows than a grid of 16 bits.
 TEST_P(Sizes, MoreRowsThanSixteenBits) {
   checker::Placement placement;
   for (int64_t rows : {65535, 65536, 70000, 250880}) {

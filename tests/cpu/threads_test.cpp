@@ -64,7 +64,7 @@ TEST(Threads, ACallersThreadsAreUsed) {
   EXPECT_FALSE(create_backend("cpu", options));
 }
 
-// As under taskset.
+// ollama #17916: as under taskset.
 TEST(Topology, TheAffinityMaskIsKept) {
   const auto all = allowed_processors();
   ASSERT_FALSE(all.empty());
