@@ -54,6 +54,18 @@ double offsets_bound(Format format, std::span<const std::byte> row, std::span<co
       scale = double(half_at(0)) * packed.scale;
       minimum = double(half_at(2)) * packed.minimum;
       largest = i / 32 % 2 ? 15 + 2 * 32 : 15 + 2 * 512;
+    } else if (format == Format::q5_k) {
+      const auto packed = scale_and_minimum(bytes + 4, int(i / 32));
+      scale = double(half_at(0)) * packed.scale;
+      minimum = double(half_at(2)) * packed.minimum;
+      // The nibble's offset, and that of the fifth bit, which stands at 4 or 8 times 4^part and counts 16.
+      largest = 31 + 2 * (i / 32 % 2 ? 32 : 512) + 2 * 16 * 1024 / double((i / 32 % 2 ? 8 : 4) << 2 * (i / 64));
+    } else if (format == Format::q6_k) {
+      scale = half_at(208) * std::fabs(double(int8_t(bytes[192 + i / 16])));
+      largest = i % 128 < 64 ? 63 + 1024 + 1056 : 63 + 64 + 96;
+    } else if (format == Format::q8_0) {
+      scale = half_at(0);
+      largest = 128 + 2 * 1152;
     } else if (format == Format::tq1_0) {
       scale = half_at(52);
       largest = 2 + 2 * 5;

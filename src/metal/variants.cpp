@@ -8,6 +8,9 @@
   extern "C" const soffit::lanes::Library* soffit_metal_##name##_checked();
 SOFFIT_METAL_LIBRARY(linear_q4_k_best)
 SOFFIT_METAL_LIBRARY(linear_q4_k_seed)
+SOFFIT_METAL_LIBRARY(linear_q5_k_best)
+SOFFIT_METAL_LIBRARY(linear_q6_k_best)
+SOFFIT_METAL_LIBRARY(linear_q8_0_best)
 SOFFIT_METAL_LIBRARY(linear_tq1_0_best)
 SOFFIT_METAL_LIBRARY(linear_tq1_0_flat)
 SOFFIT_METAL_LIBRARY(linear_tq1_0_regions)
@@ -32,6 +35,10 @@ constexpr Variant kVariants[] = {
     LINEAR(q4_k, seed, "the first write-up's: nibbles masked where they stand, sums put right afterwards",
            Terms::products, Tuning{2, 2}),
     LINEAR(q4_k, best, "nibbles as halves of 1024 and something, no conversion", Terms::offsets, Tuning{2, 4}),
+    LINEAR(q5_k, best, "as Q4_K, the fifth bits in sums of their own", Terms::offsets, Tuning{2, 4}),
+    LINEAR(q6_k, best, "codes put together as halves of 1024 and something, no conversion", Terms::offsets,
+           Tuning{2, 4}),
+    LINEAR(q8_0, best, "bytes as halves of 1152 and something, no conversion", Terms::offsets, Tuning{2, 4}),
     LINEAR(tq1_0, regions, "32, 16 and 4 bytes, each behind its own condition", Terms::floors, Tuning{2, 4}),
     LINEAR(tq1_0, flat, "the second write-up's: 52 bytes in two passes", Terms::floors, Tuning{2, 4}),
     LINEAR(tq1_0, best, "digits of two bytes at once as halves, no conversion or floor", Terms::offsets, Tuning{2, 4}),
