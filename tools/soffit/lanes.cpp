@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
+#include "check/blocks.hpp"
+#include "check/random.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "metal/lane_dequantize.hpp"
 #include "metal/linear_problem.hpp"
 #include "metal/variants.hpp"
 
@@ -31,8 +35,8 @@ void add_figures(Json& row, const metal::Figures& f, uint64_t weights, uint64_t 
   row["segments_32"] = f.segments[0];
   row["segments_64"] = f.segments[1];
   row["segments_128"] = f.segments[2];
-  row["intensity_issued"] = issued > 0 ? Json(operations / issued) : Json();
-  row["intensity_memory"] = memory_bytes > 0 ? Json(operations / memory_bytes) : Json();
+  row["intensity_issued"] = issued > 0 && n > 0 ? Json(operations / issued) : Json();
+  row["intensity_memory"] = memory_bytes > 0 && n > 0 ? Json(operations / memory_bytes) : Json();
   row["estimate_seconds"] = Json::object();
   for (const metal::Chip& chip : metal::chips()) {
     row["estimate_seconds"][std::string(chip.name)] =
@@ -139,7 +143,50 @@ Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& o
 
 void print_lanes(Output output, const std::vector<Json>& rows) { print_rows(output, kColumns, rows); }
 
+namespace {
+
+// Blocks to floats: every bit as the reference has it.
+int run_dequantize_kernels(const LanesOptions& options) {
+  const auto wanted_names = parts_of(options.variants);
+  const auto wanted_formats = parts_of(options.formats == "all" ? "" : options.formats);
+  const uint64_t seed = options.common.seed.value_or(1);
+  std::vector<Json> rows;
+  std::vector<std::string> names;
+  bool faulty = false;
+  for (const metal::DequantizeVariant& v : metal::dequantize_variants()) {
+    const FormatInfo& format = info(v.format);
+    names.push_back(fmt::format("{} of {}", v.name, format.name));
+    if (!asked_for(wanted_names, v.name) || !asked_for(wanted_formats, format.name)) continue;
+    const auto row_size = row_bytes(v.format, options.cols);
+    if (!row_size) return fail(row_size.error());
+    std::vector<std::byte> bytes(size_t(options.rows) * size_t(*row_size));
+    checker::Random random(seed);
+    checker::fill_blocks(v.format, checker::Blocks::any_bytes, random, bytes);
+    const auto result = run_dequantize(v, bytes, {.seed = seed});
+    if (!result) return fail(result.error());
+    std::vector<float> expected(result->values.size());
+    format.decode(bytes.data(), expected.data(), bytes.size() / format.block_bytes);
+    const bool same = std::memcmp(expected.data(), result->values.data(), expected.size() * sizeof(float)) == 0;
+    const bool right = same && result->outcome.fault_count == 0;
+    faulty |= !right;
+    if (!same) warn(fmt::format("{}: not the reference's bits", v.kernel));
+    Json row = {{"kernel", v.kernel},   {"variant", v.name}, {"format", format.name}, {"rows", options.rows},
+                {"cols", options.cols}, {"n", nullptr},      {"simdgroups", nullptr}, {"rows_per_simdgroup", nullptr}};
+    const auto memory_bytes = double(bytes.size() + expected.size() * sizeof(float));
+    add_figures(row, metal::figures(result->outcome.counts, expected.size()), expected.size(), 0, memory_bytes);
+    row["checked"] = right;
+    add_faults(row, result->outcome.faults, result->outcome.fault_count);
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) return fail(unsupported(fmt::format("no such dequantize kernel; there are {}", joined(names))));
+  print_lanes(options.common.output, rows);
+  return faulty ? kFailed : kDone;
+}
+
+}  // namespace
+
 int run_own_kernels(const LanesOptions& options) {
+  if (options.what == "dequantize") return run_dequantize_kernels(options);
   const auto variants = chosen_variants(options);
   if (!variants) return fail(variants.error());
   const metal::LinearShape shape{
@@ -228,6 +275,7 @@ extern const Command kLanes;
 const Command kLanes = {"lanes", "what Metal kernels do, lane by lane: checked and counted, without Metal",
                         "  soffit lanes linear --format q4_k,tq1_0\n"
                         "  soffit lanes linear --format q4_k --variant seed --sweep --output md\n"
+                        "  soffit lanes dequantize --format tq1_0\n"
                         "  soffit lanes kernel.metal --entry decode --args arguments.json",
                         declare};
 
