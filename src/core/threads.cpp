@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/topology.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -20,8 +22,15 @@ inline void pause() {
 #endif
 }
 
-// Waits until `done` is true: spins first, then gives the core away now and then (another process may need it to get
-// done), and at the end sleeps on the atomic.
+// About 50 µs: longer than the gaps between the plans of a running generation, short enough to be no load when idle.
+constexpr int kSpinsBetweenRuns = 2000;
+// A run's members are a few dozen µs apart, and waking one costs as much.
+constexpr int kSpinsAtBarrier = 2000;
+
+// Where there are more members than processors, the others cannot get done before who waits has given its own away.
+int spins_of(int threads, int spins) { return size_t(threads) > allowed_processors().size() ? 0 : spins; }
+
+// Waits until `done` is true: spins first, then sleeps on the atomic.
 template <class T, class Done>
 void wait_for(const std::atomic<T>& value, int spins, Done done) {
   for (int i = 0; i < spins; ++i) {
@@ -35,14 +44,12 @@ void wait_for(const std::atomic<T>& value, int spins, Done done) {
   }
 }
 
-// About 50 µs: longer than the gaps between the plans of a running generation, short enough to be no load when idle.
-constexpr int kSpinsBetweenRuns = 2000;
-// Members of a run are at most a step apart; a sleeping barrier would cost more than the step.
-constexpr int kSpinsAtBarrier = 20000;
-
 class OwnThreads final : public Executor {
  public:
-  explicit OwnThreads(int size) : size_(size) {}
+  explicit OwnThreads(int size)
+      : size_(size),
+        spins_at_end_(spins_of(size, kSpinsAtBarrier)),
+        spins_between_(spins_of(size, kSpinsBetweenRuns)) {}
   ~OwnThreads() override {
     stop_.store(true, std::memory_order_relaxed);
     generation_.fetch_add(1, std::memory_order_release);
@@ -70,13 +77,13 @@ class OwnThreads final : public Executor {
     generation_.fetch_add(1, std::memory_order_release);
     generation_.notify_all();
     call(context, 0);
-    wait_for(unfinished_, kSpinsAtBarrier, [](int n) { return n == 0; });
+    wait_for(unfinished_, spins_at_end_, [](int n) { return n == 0; });
   }
 
  private:
   void work(int member) {
     for (uint32_t seen = 0;;) {
-      wait_for(generation_, kSpinsBetweenRuns, [&](uint32_t g) { return g != seen; });
+      wait_for(generation_, spins_between_, [&](uint32_t g) { return g != seen; });
       ++seen;
       if (stop_.load(std::memory_order_relaxed)) return;
       call_(context_, member);
@@ -84,7 +91,7 @@ class OwnThreads final : public Executor {
     }
   }
 
-  const int size_;
+  const int size_, spins_at_end_, spins_between_;
   std::vector<std::thread> helpers_;
   void (*call_)(void*, int) = nullptr;
   void* context_ = nullptr;
@@ -103,6 +110,9 @@ Result<std::shared_ptr<Executor>> own_threads(int threads) {
   return std::shared_ptr<Executor>(std::move(own));
 }
 
+Team::Team(std::shared_ptr<Executor> executor)
+    : executor_(std::move(executor)), size_(executor_->threads()), spins_(spins_of(size_, kSpinsAtBarrier)) {}
+
 void Team::barrier() {
   if (size_ == 1) return;
   const uint32_t phase = phase_.load(std::memory_order_relaxed);
@@ -111,7 +121,7 @@ void Team::barrier() {
     phase_.store(phase + 1, std::memory_order_release);
     phase_.notify_all();
   } else {
-    wait_for(phase_, kSpinsAtBarrier, [&](uint32_t p) { return p != phase; });
+    wait_for(phase_, spins_, [&](uint32_t p) { return p != phase; });
   }
 }
 

@@ -17,7 +17,7 @@ Result<std::shared_ptr<Executor>> own_threads(int threads);
 
 class Team {
  public:
-  explicit Team(std::shared_ptr<Executor> executor) : executor_(std::move(executor)), size_(executor_->threads()) {}
+  explicit Team(std::shared_ptr<Executor> executor);
 
   int size() const { return size_; }
 
@@ -35,7 +35,7 @@ class Team {
 
  private:
   const std::shared_ptr<Executor> executor_;
-  const int size_;
+  const int size_, spins_;
   std::mutex mutex_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<uint32_t> phase_{0};

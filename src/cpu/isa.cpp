@@ -106,6 +106,7 @@ Result<Isa> find_isa(std::string_view name) {
     }
   }
   if (name == "auto") return best;
+  if (name == "avx_vnni" || name == "amx" || name == "neon_i8mm") reason = "has no kernels yet";
   return unsupported("instruction set '" + std::string(name) + "' " + reason + "; there is: " + available);
 }
 

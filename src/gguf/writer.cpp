@@ -8,7 +8,7 @@
 #include "core/concat.hpp"
 #include "gguf/encode.hpp"
 #include "gguf/layout.hpp"
-#include "gguf/output_file.hpp"
+#include "core/output_file.hpp"
 
 namespace soffit::gguf {
 namespace {

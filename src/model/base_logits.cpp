@@ -15,10 +15,6 @@ constexpr size_t kRowHeader = 4;  // two floats, in 16-bit units
 
 size_t row_length(int64_t vocabulary) { return size_t(vocabulary + 1) / 2 * 2 + kRowHeader; }
 
-void put(std::ofstream& stream, std::span<const std::byte> bytes) {
-  stream.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-}
-
 bool take(std::ifstream& stream, std::span<std::byte> bytes) {
   stream.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
   return bool(stream);
@@ -28,21 +24,13 @@ Error truncated(const std::filesystem::path& path) { return invalid_file("'" + p
 
 }  // namespace
 
-Status BaseWriter::check(const char* what) const {
-  if (stream_) return {};
-  return Error{Code::io, "cannot " + std::string(what) + " '" + path_.string() + "'"};
-}
-
 Result<BaseWriter> BaseWriter::create(const std::filesystem::path& path, const BaseHeader& header) {
-  BaseWriter writer;
-  writer.path_ = path;
-  writer.stream_.open(path, std::ios::binary | std::ios::trunc);
-  SOFFIT_CHECK(writer.check("create"));
+  SOFFIT_TRY(OutputFile file, OutputFile::create(path));
+  BaseWriter writer(std::move(file));
   const int32_t numbers[] = {int32_t(header.window), int32_t(header.vocabulary), int32_t(header.chunks)};
-  put(writer.stream_, std::as_bytes(std::span(kMagic)));
-  put(writer.stream_, std::as_bytes(std::span(numbers)));
-  put(writer.stream_, std::as_bytes(std::span(header.tokens)));
-  SOFFIT_CHECK(writer.check("write"));
+  SOFFIT_CHECK(writer.file_.write(std::as_bytes(std::span(kMagic))));
+  SOFFIT_CHECK(writer.file_.write(std::as_bytes(std::span(numbers))));
+  SOFFIT_CHECK(writer.file_.write(std::as_bytes(std::span(header.tokens))));
   writer.row_.resize(row_length(header.vocabulary));
   return writer;
 }
@@ -57,13 +45,7 @@ Status BaseWriter::add(std::span<const float> logits, const LogSoftmax& log_soft
     const float code = step > 0 ? std::nearbyint((logits[i] - least) / step) : 0.0f;
     row_[kRowHeader + i] = uint16_t(std::clamp(code, 0.0f, 65535.0f));
   }
-  put(stream_, std::as_bytes(std::span(row_)));
-  return check("write");
-}
-
-Status BaseWriter::finish() {
-  stream_.close();
-  return check("write");
+  return file_.write(std::as_bytes(std::span(row_)));
 }
 
 Result<BaseReader> BaseReader::open(const std::filesystem::path& path) {

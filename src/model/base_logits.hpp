@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/output_file.hpp"
 #include "model/perplexity.hpp"
 
 namespace soffit::model {
@@ -22,16 +23,16 @@ struct BaseHeader {
   std::vector<int32_t> tokens;  // of all windows, as the text has them
 };
 
+// The file appears, or replaces another, with finish().
 class BaseWriter {
  public:
   static Result<BaseWriter> create(const std::filesystem::path& path, const BaseHeader& header);
   Status add(std::span<const float> logits, const LogSoftmax& log_softmax);
-  Status finish();
+  Status finish() { return file_.commit(); }
 
  private:
-  Status check(const char* what) const;
-  std::filesystem::path path_;
-  std::ofstream stream_;
+  explicit BaseWriter(OutputFile file) : file_(std::move(file)) {}
+  OutputFile file_;
   std::vector<uint16_t> row_;
 };
 

@@ -56,6 +56,7 @@ Result<LoadedModel> load_model(const CommonOptions& options, const std::string& 
   };
   SOFFIT_TRY(loaded.model, model::Model::load(loaded.file, *loaded.backend, load));
   SOFFIT_TRY(loaded.tokenizer, text::load_tokenizer(*loaded.file));
+  if (guard.interrupted()) return Error{Code::cancelled, "interrupted"};  // after the last call of progress
   loaded.seconds = seconds_since(start);
   warn_of_unused_tensors(*loaded.model);
   for (const std::string& warning : loaded.tokenizer->vocabulary().warnings) warn(printable(warning));

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <memory>
 
 #include "command.hpp"
@@ -13,6 +12,7 @@
 #include "model/base_logits.hpp"
 #include "model_setup.hpp"
 #include "table.hpp"
+#include "text_file.hpp"
 
 namespace soffit::tool {
 namespace {
@@ -35,10 +35,7 @@ struct Score {
 };
 
 Result<std::vector<int32_t>> read_tokens(const PerplexityOptions& options, const LoadedModel& loaded) {
-  std::ifstream file(options.text_file, std::ios::binary);
-  if (!file) return Error{Code::io, "cannot open '" + options.text_file + "'"};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Error{Code::io, "cannot read '" + options.text_file + "'"};
+  SOFFIT_TRY(const std::string text, read_text_file(options.text_file));
   return loaded.tokenizer->encode(text);
 }
 
@@ -71,8 +68,9 @@ class Scorer {
     SOFFIT_TRY(chunks_, model::count_windows(tokens, windows));
     if (!options_.save.empty()) {
       const auto used = std::span(tokens).first(size_t(chunks_ * options_.window));
-      SOFFIT_TRY(writer_, model::BaseWriter::create(
-                              options_.save, {options_.window, vocabulary, chunks_, {used.begin(), used.end()}}));
+      SOFFIT_TRY(auto writer, model::BaseWriter::create(
+                                  options_.save, {options_.window, vocabulary, chunks_, {used.begin(), used.end()}}));
+      writer_.emplace(std::move(writer));
     }
     model::SessionOptions session_options;
     session_options.context = options_.window;
@@ -144,6 +142,13 @@ void print_report(Output output, const Json& report) {
 int perplexity(const PerplexityOptions& options) {
   if (!options.save.empty() && !options.against.empty()) {
     return usage_error("--save-logits and --kl-against exclude each other");
+  }
+  if (options.chunks == 0) return usage_error("--chunks is 0; at least 1 window is needed");
+  for (const std::string& input : {options.common.model, options.text_file}) {
+    std::error_code error;
+    if (!options.save.empty() && std::filesystem::equivalent(options.save, input, error)) {
+      return usage_error(fmt::format("--save-logits would replace '{}', which is read", printable(input)));
+    }
   }
   const auto loaded = load_model(options.common, options.common.model);
   if (!loaded) return fail(loaded.error());

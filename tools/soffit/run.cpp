@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <random>
@@ -13,6 +12,7 @@
 #include "conversation.hpp"
 #include "interrupt.hpp"
 #include "run_options.hpp"
+#include "text_file.hpp"
 
 namespace soffit::tool {
 namespace {
@@ -32,9 +32,7 @@ Result<std::string> read_all(std::istream& stream, const std::string& name) {
 Result<std::string> read_prompt(const RunOptions& options) {
   if (options.has_prompt) return options.prompt;
   if (options.prompt_file.empty()) return read_all(std::cin, "standard input");
-  std::ifstream file(options.prompt_file, std::ios::binary);
-  if (!file) return Error{Code::io, "cannot open '" + options.prompt_file + "'"};
-  return read_all(file, "'" + options.prompt_file + "'");
+  return read_text_file(options.prompt_file);
 }
 
 Result<std::vector<text::TokenId>> encode_prompt(const RunOptions& options, const LoadedModel& loaded,

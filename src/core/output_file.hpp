@@ -1,5 +1,6 @@
 // A file that appears under its name only when it is complete: written beside it under a temporary name, then renamed.
-// Not synchronised to the disk: a power cut may lose it, as with any copied file.
+// A file that it replaces passes its permissions on. Not synchronised to the disk: a power cut may lose it, as with any
+// copied file.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 #include "soffit/status.hpp"
 
-namespace soffit::gguf {
+namespace soffit {
 
 class OutputFile {
  public:
@@ -36,4 +37,4 @@ class OutputFile {
   std::vector<std::byte> buffer_;
 };
 
-}  // namespace soffit::gguf
+}  // namespace soffit

@@ -1,6 +1,7 @@
-#include "gguf/output_file.hpp"
+#include "core/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,7 +11,7 @@
 #include "core/concat.hpp"
 #include "core/escape.hpp"
 
-namespace soffit::gguf {
+namespace soffit {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
@@ -40,7 +41,10 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path) {
     fs::path temporary = target;
     temporary += concat(".", getpid(), "-", attempt, ".tmp");
     const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return OutputFile(std::move(target), std::move(temporary), descriptor);
+    if (descriptor >= 0) {
+      if (fs::exists(status)) (void)fchmod(descriptor, mode_t(status.permissions() & fs::perms::all));
+      return OutputFile(std::move(target), std::move(temporary), descriptor);
+    }
     if (errno != EEXIST) return io_error("create", temporary, errno);
   }
   return io_error("create a temporary file for", target, EEXIST);
@@ -102,4 +106,4 @@ Error OutputFile::failed(std::string_view action, int error) {
   return io_error(action, target_, error);
 }
 
-}  // namespace soffit::gguf
+}  // namespace soffit
