@@ -124,5 +124,27 @@ TEST(LinearChecks, NoticeSwappedScales) {
   EXPECT_NONFATAL_FAILURE(expect_right(problem, v.terms), "row 1");
 }
 
+// The flattened kernel adds the same terms in another partition: the four-digit bytes are on lanes 16 … 19 instead of 0
+// … 3, so a row's sum is rounded elsewhere. Where no sum is rounded, both give the same bits.
+TEST(TernaryVariants, DifferInTheLastBitsAndOnlyByRounding) {
+  const LinearShape shape{.rows = 64, .cols = 4096};
+  const auto results = [&](std::string_view name, bool exact) {
+    LinearProblem problem = random_problem(Format::tq1_0, shape, DataType::f32, 11);
+    for (uint64_t k = 0; exact && k < shape.cols; ++k) problem.set_x(0, k, float(int(k * 7 % 5) - 2));
+    for (uint64_t r = 0; exact && r < shape.rows; ++r) {
+      for (size_t at = 52; at < problem.row(r).size(); at += 54) {  // every scale is 1
+        problem.row(r)[at] = std::byte(0x00);
+        problem.row(r)[at + 1] = std::byte(0x3c);
+      }
+    }
+    const Variant& v = *find_variant(OperationKind::linear, Format::tq1_0, name);
+    EXPECT_TRUE(run_linear(v, v.tuning, shape, DataType::f32, problem.buffers(), {}));
+    expect_right(problem, v.terms);
+    return problem.results();
+  };
+  EXPECT_NE(results("flat", false), results("regions", false));
+  EXPECT_EQ(results("flat", true), results("regions", true));
+}
+
 }  // namespace
 }  // namespace soffit::metal
