@@ -1,7 +1,10 @@
-# The checks of ./check that are not ctest's. Sourced after common.sh.
-# Each exits 0, or 77 after a last line "SKIP: reason", or otherwise when it failed.
+# The checks of ./check that are not ctest's, and what ctest needs on an emulated processor. Sourced after common.sh.
+# Each check exits 0, or 77 after a last line "SKIP: reason", or otherwise when it failed.
 
-# check NAME COMMAND…: runs it and notes its outcome for the summary.
+# outcome passed|failed|skipped NAME REASON: notes it for the summary.
+outcome() { printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$scratch/outcomes"; }
+
+# check NAME COMMAND…: runs it and notes its outcome.
 check() {
   local name=$1 status=0 reason=
   shift
@@ -11,7 +14,7 @@ check() {
     77) status=skipped reason=$(sed -n 's/^SKIP: //p' "$scratch/step.log" | tail -n 1) ;;
     *) status=failed ;;
   esac
-  printf '%s\t%s\t%s\n' "$status" "$name" "$reason" >>"$scratch/outcomes"
+  outcome "$status" "$name" "$reason"
 }
 
 # Other versions of clang-format lay out some lines differently.
@@ -33,4 +36,23 @@ check_fuzz() {
   mkdir -p "$scratch/corpus"
   UBSAN_OPTIONS=halt_on_error=1 "build/fuzz/fuzz/fuzz_$1" -max_total_time=30 -rss_limit_mb=2048 -malloc_limit_mb=64 -timeout=10 \
     -dict="fuzz/$1.dict" -artifact_prefix=build/fuzz/ -print_final_stats=1 "$scratch/corpus" "fuzz/corpus/$1"
+}
+
+# The NEON kernels, on any other machine than an Arm one, where they are among the ordinary tests.
+aarch64_packages=(g++-aarch64-linux-gnu qemu-user googletest)
+if [[ $(uname -m) =~ ^(aarch64|arm64)$ ]]; then aarch64_packages=(); fi
+
+# prepare_aarch64: builds them and their tests. Sets `emulated` to the presets whose tests there are.
+prepare_aarch64() {
+  local missing=()
+  emulated=()
+  [ ${#aarch64_packages[@]} -gt 0 ] || return 0
+  command -v aarch64-linux-gnu-g++ >/dev/null || missing+=("a cross compiler")
+  command -v qemu-aarch64 >/dev/null || missing+=("qemu-aarch64")
+  [ -e /usr/src/googletest/CMakeLists.txt ] || missing+=("the sources of GoogleTest")
+  if [ ${#missing[@]} -gt 0 ]; then
+    outcome skipped aarch64 "no emulated Arm processor without $(IFS=,; echo "${missing[*]}")"
+    return 0
+  fi
+  configure aarch64-kernels && build aarch64-kernels && emulated=(aarch64-kernels)
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The summary of ./check: what passed, what failed, and what was skipped and why.
 
-usage: summarise.py CTEST_JUNIT OUTCOMES ALLOWED_SKIPS [MISSING…]
-CTEST_JUNIT is what ctest --output-junit wrote. OUTCOMES has a line "outcome TAB name TAB reason" for each other check.
+usage: summarise.py [--missing NAME]… ALLOWED_SKIPS OUTCOMES CTEST_JUNIT…
+CTEST_JUNIT are what ctest --output-junit wrote. OUTCOMES has a line "outcome TAB name TAB reason" for each other check.
 ALLOWED_SKIPS has lines "WHEN REGULAR-EXPRESSION": a skip is allowed when an expression matches its whole reason and WHEN
-is "always" or one of MISSING, the things that could not be fetched. Any other skip is a failure.
+is "always" or one of those things that could not be fetched (--missing). Any other skip is a failure.
 The last line is "N passed, N failed, N skipped". Exits 1 when anything failed or nothing passed.
 """
 
+import argparse
 import re
 import sys
 from xml.etree import ElementTree
@@ -27,7 +28,7 @@ def ctest_outcomes(path):
     try:
         cases = ElementTree.parse(path).iter("testcase")
     except (OSError, ElementTree.ParseError) as error:
-        return [("failed", "ctest", f"left no report: {error}")]
+        return [("failed", f"ctest, {path}", f"left no report: {error}")]
     outcomes = []
     for case in cases:
         name, status = case.get("name"), case.get("status")
@@ -63,9 +64,18 @@ def judge(outcome, allowed):
     return outcome
 
 
-def main(report, others, allowed_path, *missing):
-    allowed = read_allowed(allowed_path, missing)
-    outcomes = [judge(outcome, allowed) for outcome in other_outcomes(others) + ctest_outcomes(report)]
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--missing", action="append", default=[])
+    parser.add_argument("allowed")
+    parser.add_argument("others")
+    parser.add_argument("reports", nargs="+")
+    arguments = parser.parse_args()
+    allowed = read_allowed(arguments.allowed, arguments.missing)
+    outcomes = other_outcomes(arguments.others)
+    for report in arguments.reports:
+        outcomes += ctest_outcomes(report)
+    outcomes = [judge(outcome, allowed) for outcome in outcomes]
 
     print()
     skips = {}
@@ -85,4 +95,4 @@ def main(report, others, allowed_path, *missing):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

@@ -1,13 +1,16 @@
 #include "backends.hpp"
 
+#include <cstdlib>
+
 namespace soffit::test {
 
 std::vector<Arm> usable_arms() {
+  const char* only = std::getenv("SOFFIT_TEST_ISA");
   std::vector<Arm> arms;
   for (const auto& entry : backends())
     if (entry.name == "cpu")
       for (const auto& set : entry.instruction_sets())
-        if (set.unavailable.empty())
+        if (set.unavailable.empty() && (!only || set.name == only))
           for (bool exact : {false, true}) arms.push_back({std::string(set.name), exact});
   return arms;
 }

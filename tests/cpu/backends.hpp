@@ -17,7 +17,7 @@ struct Arm {
 };
 inline void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.isa << (arm.exact ? ", exact" : ""); }
 
-// Each instruction set that can run here; isa_test.cpp says which cannot, and why.
+// Each instruction set that can run here, or SOFFIT_TEST_ISA alone; isa_test.cpp says which cannot, and why.
 std::vector<Arm> usable_arms();
 std::string arm_name(const testing::TestParamInfo<Arm>& param);
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include "check/suite.hpp"
+#include "cpu/backend.hpp"
 #include "cpu/packing.hpp"
 
 namespace soffit::test {
@@ -113,6 +116,20 @@ const cpu::VectorKernels& faulty_kernels(const cpu::VectorKernels& base, Format 
   current = {format, fault, base.linear, base.linear(format)};
   table.linear = faulty;
   return table;
+}
+
+int failures(const cpu::VectorKernels& kernels, bool exact, Format format, OperationKind operation) {
+  cpu::CpuBackend backend(kernels, std::make_unique<Team>(*own_threads(1)), exact);
+  Backend* list[] = {&backend};
+  checker::SuiteOptions options;
+  options.formats = {format}, options.operations = {operation}, options.quick = true;
+  checker::Placement placement;
+  int count = 0;
+  checker::run_suite(list, options, placement, [&](const checker::Report& r) {
+    count += r.outcome.verdict == checker::Verdict::failed;
+    return count == 0;
+  });
+  return count;
 }
 
 }  // namespace soffit::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cpu/kernels.hpp"
+#include "soffit/operation.hpp"
 
 namespace soffit::test {
 
@@ -32,5 +33,9 @@ enum class TileFault : uint8_t {
 const char* to_string(TileFault fault);
 bool applies(TileFault fault, Format format);
 const cpu::VectorKernels& faulty_scalar_kernels(TileFault fault);
+
+// How many cases of the suite's short form fail on these kernels: none, or one, for it stops there.
+int failures(const cpu::VectorKernels& kernels, bool exact, Format format, OperationKind operation);
+constexpr OperationKind kProducts[] = {OperationKind::linear, OperationKind::linear_id};
 
 }  // namespace soffit::test
