@@ -13,12 +13,13 @@ stop_ticker() {
 # tick NAME LOG: from the second second on says what is going on: on a terminal in one line, elsewhere now and then.
 tick() {
   trap - EXIT INT TERM
-  local name=$1 log=$2 started=$SECONDS elapsed next=2 doing
+  local name=$1 log=$2 started=$SECONDS elapsed next=2 width doing
   while sleep 1; do
     elapsed=$((SECONDS - started))
     [ "$elapsed" -ge 2 ] || continue
     [ -t 2 ] || [ "$elapsed" -ge "$next" ] || continue
-    doing=$(tail -c 500 "$log" | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | cut -c1-"$((${COLUMNS:-100} - 45))") || true
+    width=$((${COLUMNS:-100} - 45))
+    doing=$(tail -c 500 "$log" | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | cut -c1-"$((width > 1 ? width : 1))") || true
     [ -z "${watched:-}" ] || doing="$(du -sm "$watched" | cut -f1) MB"
     if [ -t 2 ]; then
       printf '\r\033[K%s: %d s  %s' "$name" "$elapsed" "$doing" >&2
@@ -27,6 +28,17 @@ tick() {
       next=$((elapsed + 15))
     fi
   done
+}
+
+# stop_when_full LOG: a full disk is no reason to go on with something else.
+stop_when_full() {
+  local place
+  grep -qE 'No space left on device|Disk quota exceeded' "$1" || return 0
+  say "the disk is full:"
+  for place in "$cache" "$PWD" "${TMPDIR:-/tmp}"; do
+    say "    $(df -h --output=avail "$place" | tail -n 1 | tr -d ' ') free in $place"
+  done
+  exit 1
 }
 
 # step NAME COMMAND…: runs the command with its output kept aside; shows the end of it when the command fails.
@@ -41,6 +53,7 @@ step() {
     say "$name: skipped"
   elif [ "$status" -ne 0 ]; then
     say "$name: failed after $((SECONDS - started)) s"
+    stop_when_full "$log"
     tail -n 40 "$log" >&2
   elif [ $((SECONDS - started)) -ge 2 ]; then
     say "$name: done in $((SECONDS - started)) s"
@@ -51,12 +64,19 @@ step() {
 # What is fetched is kept in the cache. What is not whole yet lies in `scratch`, on the same file system, so that a move
 # puts it in place in one step.
 cache=${XDG_CACHE_HOME:-~/.cache}/soffit
-mkdir -p "$cache"
-scratch=$(mktemp -d "$cache/tmp.XXXXXXXX")
+if ! mkdir -p "$cache" || ! scratch=$(mktemp -d "$cache/tmp.XXXXXXXX"); then
+  say "what is fetched is kept in $cache, which cannot be written; XDG_CACHE_HOME names another place"
+  exit 1
+fi
+find "$cache" -maxdepth 1 -name 'tmp.*' -mtime +0 -exec rm -rf {} +  # of runs that were killed, a day ago or more
+unfinished=()  # what else must not stay when a run ends
 tidy() {
   stop_ticker
-  rm -rf "$scratch"
+  rm -rf "$scratch" "${unfinished[@]}"
 }
 trap tidy EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# usage SCRIPT: the comment at its head.
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"; }

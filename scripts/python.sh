@@ -15,7 +15,7 @@ make_environment() {
 # Returns 1 when the packages cannot be fetched.
 get_python() {
   cmp -s scripts/requirements.txt "$cache/python/complete" && return 0
-  step "Python packages for the comparisons" make_environment && return 0
-  rm -rf "$cache/python"
-  return 1
+  unfinished+=("$cache/python")
+  step "Python packages for the comparisons" make_environment || return 1
+  unfinished=()
 }

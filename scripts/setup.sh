@@ -20,7 +20,7 @@ install_packages() {
       as_root=(sudo -n)
     else
       say "missing packages: ${missing[*]}"
-      say "install them with: sudo apt-get install ${missing[*]}"
+      say "install them with: sudo apt-get install --no-install-recommends ${missing[*]}"
       exit 2
     fi
   fi
