@@ -10,6 +10,7 @@ extern const Command kCheck;
 extern const Command kInspect;
 extern const Command kDevices;
 extern const Command kKernels;
+extern const Command kRoofline;
 extern const Command kCompare;
 extern const Command kLanes;
 extern const Command kTokenize;
@@ -27,6 +28,7 @@ constexpr const Command* kCommands[] = {
     &kInspect,     //
     &kDevices,     //
     &kKernels,     //
+    &kRoofline,    //
     &kCompare,     //
     &kLanes,       //
     &kTokenize,    //
