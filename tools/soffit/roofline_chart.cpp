@@ -126,6 +126,8 @@ class Chart {
     double left = 1, right = 64, low = 1e300, high = 1;
     for (const Machine& m : machines_) {
       right = std::max(right, 4 * m.peak / m.slowest_read);
+      // Where the fastest read meets the peak is on the chart too.
+      for (const Ceiling& read : m.reads) left = std::min(left, m.peak / read.value / 2);
       high = std::max(high, m.peak);
       for (const auto& [label, point] : m.kernels) {
         left = std::min(left, point.x / 2), right = std::max(right, point.x * 2);
