@@ -10,7 +10,8 @@
 //   encode(const float*, Block&)    deterministic; writes every byte; finite values only, unless the format is plain
 //
 // Everything but blocks.h is inline code: a translation unit compiled for one instruction set may use its types and
-// constants, but must not emit its functions, or the linker may keep that version for the whole program (tests/objects).
+// constants, but must not emit its functions, or the linker may keep that version for the whole program
+// (tests/objects).
 #pragma once
 
 #include <concepts>

@@ -6,9 +6,9 @@
 
 #include "core/checked.hpp"
 #include "core/concat.hpp"
+#include "core/output_file.hpp"
 #include "gguf/encode.hpp"
 #include "gguf/layout.hpp"
-#include "core/output_file.hpp"
 
 namespace soffit::gguf {
 namespace {

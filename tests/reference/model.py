@@ -79,7 +79,11 @@ class Model:
 
         scores = np.einsum("phs,khs->hpk", q, k) * self.numeric(c.attention_scale)
         scores = np.where(visible(count, layer.window), scores, -np.inf)
-        mixed = np.einsum("hpk,khs->phs", softmax(scores), v)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        total = weights.sum(axis=-1, keepdims=True)
+        if self.cache == np.float16:
+            weights = eleven_bits(weights)
+        mixed = np.einsum("hpk,khs->phs", weights / total, v)
         return self.linear(mixed.reshape(count, -1), block + "attn_output")
 
     def feed_forward(self, x, block):
@@ -161,6 +165,12 @@ def visible(count, window):
     """[query, key]: a key is seen by itself and later queries, within the window when there is one."""
     distance = np.arange(count)[:, None] - np.arange(count)[None, :]
     return (distance >= 0) & ((distance < window) if window else True)
+
+
+def eleven_bits(x):
+    """The significand of fp16, whatever the exponent: weights of F16 values, as the program's attention rounds them."""
+    significand, exponent = np.frexp(x)
+    return np.ldexp(np.round(significand * 2048) / 2048, exponent).astype(x.dtype)
 
 
 def softmax(x):
