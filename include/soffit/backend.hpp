@@ -17,9 +17,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "soffit/format.hpp"
+#include "soffit/matrix.hpp"
 #include "soffit/status.hpp"
 
 namespace soffit {
@@ -59,15 +61,6 @@ inline ArrayView view(Buffer& buffer, DataType type, int64_t rows, int64_t cols)
   return {&buffer, 0, type, rows, cols, cols};
 }
 
-// What the bytes of a weight matrix are: `experts` matrices of rows x cols, row after row, as a GGUF tensor of shape
-// [cols, rows, experts]. Sizes are 64-bit; cols is a multiple of the format's block.
-struct MatrixDescription {
-  Format format = Format::f32;
-  int64_t rows = 0, cols = 0, experts = 1;
-};
-// Bytes of all experts, or an error that names the numbers.
-Result<uint64_t> matrix_bytes(const MatrixDescription& matrix);
-
 enum class Layout : uint8_t {
   automatic,  // what streams best here: usually a repacked one of the same size
   file,       // the bytes as they are in the file, in place where the memory allows
@@ -81,9 +74,12 @@ class Weights {
   virtual std::span<const MatrixDescription> parts() const = 0;
   // The next bytes of a part, at any cut; `offset` must be where the previous write of this part ended.
   virtual Status write(size_t part, uint64_t offset, std::span<const std::byte> bytes) = 0;
-  // All bytes of a part at once. With a layout that equals the file's they are used in place and `owner` keeps them
-  // alive.
-  virtual Status adopt(size_t part, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) = 0;
+  // All bytes of a part at once, from wherever they lie. With a layout that equals the file's they are used in place
+  // and `owner` keeps them alive, if they and the strides are aligned to the format's elements; else they are copied.
+  virtual Status adopt(size_t part, const MatrixSource& source, std::shared_ptr<const void> owner) = 0;
+  Status adopt(size_t part, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+    return adopt(part, MatrixSource{bytes}, std::move(owner));
+  }
   // An error when a part lacks bytes.
   virtual Status finish() = 0;
   // The file's bytes again, from whatever layout they are in.

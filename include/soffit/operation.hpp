@@ -6,6 +6,7 @@
 
 #include <variant>
 
+#include "soffit/activation.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit {
@@ -29,8 +30,6 @@ enum class OperationKind : uint8_t {
   all_reduce,
 };
 const char* to_string(OperationKind kind);
-
-enum class Activation : uint8_t { none, silu, gelu_tanh };
 
 // After the product, in this order: v = scale * v + bias; gate: v = act(gate part) * (up part); v += residual.
 struct Epilogue {

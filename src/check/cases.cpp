@@ -182,6 +182,25 @@ std::vector<LinearCase> linear_id_cases(Format format, bool quick) {
   return cases.take();
 }
 
+std::vector<ShardCase> shard_cases(Format format, bool experts, bool quick) {
+  std::vector<ShardCase> list;
+  const auto block = int64_t(info(format).block_elements);
+  // Columns of plain formats are cut where they are not aligned to more than an element.
+  const int64_t cols = block == 1 ? 100 : block == 32 ? 288 : 768, column = block == 1 ? 37 : block == 32 ? 96 : 256;
+  const auto add = [&](Cut cut, int64_t at, int64_t n, Layout layout) {
+    list.push_back({format, 40, cols, n, experts ? 5 : 0, cut, at, layout, 7000 + uint64_t(list.size())});
+  };
+  for (Layout layout : kLayouts)
+    for (int64_t n : quick ? Sizes{3} : Sizes{1, 4, 18}) {
+      for (int64_t at : {7, 16}) add(Cut::rows, at, n, layout);
+      for (int64_t at : {column, cols - column}) add(Cut::columns, at, n, layout);
+      // A piece gives rows of other experts to its first. Beyond 16 rows of an expert their number may change the order
+      // of a sum, and with it the bits.
+      if (experts) add(Cut::experts, 2, std::min<int64_t>(n, 16), layout);
+    }
+  return list;
+}
+
 std::vector<RowsCase> rows_cases(Format format, bool quick) {
   std::vector<RowsCase> list;
   const auto add = [&](RowsCase c) {

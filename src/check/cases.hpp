@@ -5,6 +5,7 @@
 
 #include "check/linear_case.hpp"
 #include "check/rows_case.hpp"
+#include "check/shard_case.hpp"
 
 namespace soffit::checker {
 
@@ -12,5 +13,6 @@ namespace soffit::checker {
 std::vector<LinearCase> linear_cases(Format format, bool quick);
 std::vector<LinearCase> linear_id_cases(Format format, bool quick);
 std::vector<RowsCase> rows_cases(Format format, bool quick);
+std::vector<ShardCase> shard_cases(Format format, bool experts, bool quick);
 
 }  // namespace soffit::checker

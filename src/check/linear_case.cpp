@@ -123,7 +123,7 @@ Result<std::unique_ptr<Weights>> LinearProblem::upload(Backend& backend, Placeme
   for (const auto& part : case_.parts)
     descriptions.push_back({part.format, part.rows, case_.cols, std::max<int64_t>(1, case_.experts)});
   SOFFIT_TRY(auto weights, backend.new_weights(descriptions, case_.layout));
-  for (size_t p = 0; p < case_.parts.size(); ++p) SOFFIT_CHECK(placement.fill(*weights, p, weights_[p]));
+  for (size_t p = 0; p < case_.parts.size(); ++p) SOFFIT_CHECK(placement.fill(*weights, p, {weights_[p]}));
   SOFFIT_CHECK(weights->finish());
   return weights;
 }

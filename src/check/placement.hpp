@@ -15,8 +15,8 @@ class Placement {
   // Bytes before and after a result array that a check lays out and looks at again.
   virtual uint64_t margin() const { return 64; }
   // Gives a part its bytes, which stay valid until the weights are gone.
-  virtual Status fill(Weights& weights, size_t part, std::span<const std::byte> bytes) {
-    return weights.adopt(part, bytes, nullptr);
+  virtual Status fill(Weights& weights, size_t part, const MatrixSource& source) {
+    return weights.adopt(part, source, nullptr);
   }
 };
 

@@ -47,7 +47,7 @@ Result<Outcome> RowsProblem::attempt(Backend& backend, Placement& placement) con
   if (!support) return Outcome::skip(support.reason);
   const MatrixDescription descriptions[] = {{c.format, c.rows, c.cols, 1}};
   SOFFIT_TRY(const auto weights, backend.new_weights(descriptions, c.layout));
-  SOFFIT_CHECK(placement.fill(*weights, 0, weights_));
+  SOFFIT_CHECK(placement.fill(*weights, 0, {weights_}));
   SOFFIT_CHECK(weights->finish());
   SOFFIT_TRY(const auto ids, InputArray::create(backend, placement, ids_, 1, c.n));
   SOFFIT_TRY(const auto y, ResultArray::create(backend, placement, {c.y_type, c.n, c.cols, c.y_gap}));

@@ -61,9 +61,11 @@ class Runner {
 bool run_operation(Runner& runner, OperationKind operation, Format format, bool quick) {
   switch (operation) {
     case OperationKind::linear:
-      return runner.run<LinearProblem>(linear_cases(format, quick));
+      return runner.run<LinearProblem>(linear_cases(format, quick)) &&
+             runner.run<ShardProblem>(shard_cases(format, false, quick));
     case OperationKind::linear_id:
-      return runner.run<LinearProblem>(linear_id_cases(format, quick));
+      return runner.run<LinearProblem>(linear_id_cases(format, quick)) &&
+             runner.run<ShardProblem>(shard_cases(format, true, quick));
     case OperationKind::get_rows:
       return runner.run<RowsProblem>(rows_cases(format, quick));
     default:

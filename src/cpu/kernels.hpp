@@ -7,8 +7,8 @@
 
 #include "cpu/activations.hpp"
 #include "cpu/isa.hpp"
+#include "soffit/activation.hpp"
 #include "soffit/format.hpp"
-#include "soffit/operation.hpp"
 
 namespace soffit::cpu {
 

@@ -52,7 +52,7 @@ struct Product {
       (exact ? kernel.run_exact : kernel.run)(job);
     };
     const TilePacking& packing = part->packing;
-    if (packing.columns == 0) return call(part->rows_at(expert, first), part->row_bytes, first, rows);
+    if (packing.columns == 0) return call(part->rows_at(expert, first), part->row_stride, first, rows);
     for (int64_t row = first, end = first + rows; row < end;) {
       int64_t stop = row;
       while (stop < end && part->packed(expert, stop)) stop += 16;
@@ -66,7 +66,7 @@ struct Product {
       const auto count = std::min<int64_t>(16, end - row);
       const uint8_t* from = part->rows_at(expert, row);
       for (int64_t b = 0; b < part->matrix.cols / packing.columns; ++b)
-        packing.pack(from + b * packing.block_bytes, part->row_bytes, int(count), tiles + b * packing.bytes);
+        packing.pack(from + b * packing.block_bytes, part->row_stride, int(count), tiles + b * packing.bytes);
       call(tiles, 16 * part->row_bytes, row, count);
       row += 16;
     }

@@ -6,6 +6,14 @@
 #include "soffit/format.hpp"
 
 namespace soffit::cpu {
+namespace {
+
+void copy_rows(const uint8_t* from, int64_t stride, int64_t rows, int64_t row_bytes, uint8_t* to) {
+  if (stride == row_bytes) return void(std::memcpy(to, from, size_t(rows * row_bytes)));
+  for (int64_t r = 0; r < rows; ++r) std::memcpy(to + r * row_bytes, from + r * stride, size_t(row_bytes));
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescription> parts, Layout layout,
                                                     const VectorKernels& kernels, Team& team) {
@@ -21,6 +29,8 @@ Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescri
     p.matrix = m;
     SOFFIT_TRY(p.bytes, matrix_bytes(m));
     SOFFIT_TRY(p.row_bytes, row_bytes(m.format, m.cols));
+    p.row_stride = p.row_bytes;
+    p.expert_stride = m.rows * p.row_bytes;
     p.kernel = kernels.linear(m.format);
     if (!p.kernel.run) return unsupported("no kernel for format " + std::string(info(m.format).name));
     p.packing = tile_packing(m.format);
@@ -31,10 +41,14 @@ Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescri
   return std::unique_ptr<Weights>(std::move(w));
 }
 
+Status CpuWeights::check_part(size_t part) const {
+  if (part < parts_.size()) return {};
+  return invalid_argument("part " + std::to_string(part) + " of weights of " + std::to_string(parts_.size()) +
+                          " parts");
+}
+
 Status CpuWeights::check_range(size_t part, uint64_t offset, uint64_t count) const {
-  if (part >= parts_.size())
-    return invalid_argument("part " + std::to_string(part) + " of weights of " + std::to_string(parts_.size()) +
-                            " parts");
+  SOFFIT_CHECK(check_part(part));
   const uint64_t bytes = parts_[part].bytes;
   if (offset > bytes || count > bytes - offset)
     return invalid_argument("bytes " + std::to_string(offset) + " + " + std::to_string(count) + " of a matrix of " +
@@ -49,19 +63,20 @@ Status CpuWeights::allocate(Part& part) {
   return {};
 }
 
-// Brings 16 rows of the file into their place. `from` may be that place.
-void CpuWeights::pack_rows(Part& part, const uint8_t* from, int64_t expert, int64_t row) {
+// Brings 16 rows of the file, `stride` bytes apart, into their place. `from` may be that place.
+void CpuWeights::pack_rows(Part& part, const uint8_t* from, int64_t stride, int64_t expert, int64_t row) {
   const auto& p = part.packing;
   uint8_t* to = part.memory.data() + (expert * part.matrix.rows + row) * part.row_bytes;
-  const int64_t blocks = part.matrix.cols / p.columns, stride = part.row_bytes;
+  const int64_t blocks = part.matrix.cols / p.columns;
   if (p.packable) {
     bool all = true;
-    for (int64_t i = 0; i < 16 * blocks && all; ++i) all = p.packable(from + i * p.block_bytes);
+    for (int64_t r = 0; r < 16 && all; ++r)
+      for (int64_t b = 0; b < blocks && all; ++b) all = p.packable(from + r * stride + b * p.block_bytes);
     if (!all) {
       const std::lock_guard lock(raw_mutex_);
       part.raw.resize(size_t(part.row_tiles() * part.matrix.experts));
       part.raw[size_t(expert * part.row_tiles() + row / 16)] = true;
-      if (from != to) std::memcpy(to, from, size_t(16 * stride));
+      if (from != to) copy_rows(from, stride, 16, part.row_bytes, to);
       return;
     }
   }
@@ -89,29 +104,35 @@ Status CpuWeights::write(size_t index, uint64_t offset, std::span<const std::byt
   const int64_t rows = part.matrix.rows, whole = rows / 16 * 16;
   for (int64_t r = int64_t(offset) / part.row_bytes, end = int64_t(part.written) / part.row_bytes; r < end; ++r) {
     const int64_t expert = r / rows, row = r % rows;
-    if (row % 16 == 15 && row < whole) pack_rows(part, part.rows_at(expert, row - 15), expert, row - 15);
+    if (row % 16 == 15 && row < whole)
+      pack_rows(part, part.rows_at(expert, row - 15), part.row_bytes, expert, row - 15);
   }
   return {};
 }
 
-Status CpuWeights::adopt(size_t index, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
-  SOFFIT_CHECK(check_range(index, 0, bytes.size()));
+// Plain rows are read as whole elements, so they must be aligned to them; blocks may lie at any address.
+bool CpuWeights::aligned(const Part& part, const MatrixSource& source) const {
+  if (part.packing.columns) return true;
+  const uint64_t all = reinterpret_cast<uintptr_t>(source.bytes.data()) | source.row_stride |
+                       (part.matrix.experts > 1 ? source.expert_stride : 0);
+  return all % info(part.matrix.format).block_bytes == 0;
+}
+
+Status CpuWeights::adopt(size_t index, const MatrixSource& source, std::shared_ptr<const void> owner) {
+  SOFFIT_CHECK(check_part(index));
   Part& part = parts_[index];
-  if (finished_ || part.written) return invalid_argument("adopt after write, or of weights that are complete");
-  if (bytes.size() != part.bytes)
-    return invalid_argument("adopt: " + std::to_string(bytes.size()) + " bytes for a matrix of " +
-                            std::to_string(part.bytes));
-  const auto* from = reinterpret_cast<const uint8_t*>(bytes.data());
-  if (!part.repacked) {
-    // Plain rows are read as whole elements, so they must be aligned to them.
-    const auto alignment = part.packing.columns ? 1 : info(part.matrix.format).block_bytes;
-    if (reinterpret_cast<uintptr_t>(from) % alignment == 0) {
-      part.data = from;
-      part.owner = owner ? std::move(owner) : std::shared_ptr<const void>(from, [](const void*) {});
-      part.written = part.bytes;
-      return {};
-    }
-    return write(index, 0, bytes);
+  if (finished_ || part.written || part.owner)
+    return invalid_argument("adopt after write, or of weights that are complete");
+  SOFFIT_TRY(const MatrixSource s, resolve(part.matrix, source));
+  const auto* from = reinterpret_cast<const uint8_t*>(s.bytes.data());
+  const auto row_stride = int64_t(s.row_stride), expert_stride = int64_t(s.expert_stride);
+  if (!part.repacked && aligned(part, s)) {
+    part.data = from;
+    part.row_stride = row_stride;
+    part.expert_stride = expert_stride;
+    part.owner = owner ? std::move(owner) : std::shared_ptr<const void>(from, [](const void*) {});
+    part.written = part.bytes;
+    return {};
   }
   SOFFIT_CHECK(allocate(part));
   const int64_t rows = part.matrix.rows, tiles = part.row_tiles(), all = tiles * part.matrix.experts;
@@ -121,11 +142,12 @@ Status CpuWeights::adopt(size_t index, std::span<const std::byte> bytes, std::sh
     for (int64_t i; (i = next.fetch_add(kBatch, std::memory_order_relaxed)) < all;)
       for (int64_t t = i; t < std::min(all, i + kBatch); ++t) {
         const int64_t expert = t / tiles, row = t % tiles * 16;
-        const uint8_t* at = from + (expert * rows + row) * part.row_bytes;
-        if (row + 16 <= rows)
-          pack_rows(part, at, expert, row);
+        const uint8_t* at = from + expert * expert_stride + row * row_stride;
+        if (part.repacked && row + 16 <= rows)
+          pack_rows(part, at, row_stride, expert, row);
         else
-          std::memcpy(part.memory.data() + (at - from), at, size_t((rows - row) * part.row_bytes));
+          copy_rows(at, row_stride, std::min<int64_t>(16, rows - row), part.row_bytes,
+                    part.memory.data() + expert * part.expert_stride + row * part.row_stride);
       }
   });
   part.written = part.bytes;

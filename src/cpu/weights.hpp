@@ -22,7 +22,8 @@ class CpuWeights final : public Weights {
     LinearKernel kernel;
     TilePacking packing;  // columns == 0: plain rows
     int64_t row_bytes = 0;
-    uint64_t bytes = 0;  // of all experts
+    int64_t row_stride = 0, expert_stride = 0;  // bytes; gaps only in memory used in place
+    uint64_t bytes = 0;                         // of all experts
     bool repacked = false;
     Memory memory;  // repacked or copied
     const uint8_t* data = nullptr;
@@ -33,7 +34,7 @@ class CpuWeights final : public Weights {
 
     int64_t row_tiles() const { return (matrix.rows + 15) / 16; }
     const uint8_t* rows_at(int64_t expert, int64_t row) const {
-      return data + (expert * matrix.rows + row) * row_bytes;
+      return data + expert * expert_stride + row * row_stride;
     }
     // The 16 rows from `row` on are a row tile in memory.
     bool packed(int64_t expert, int64_t row) const {
@@ -46,7 +47,8 @@ class CpuWeights final : public Weights {
 
   std::span<const MatrixDescription> parts() const override { return descriptions_; }
   Status write(size_t part, uint64_t offset, std::span<const std::byte> bytes) override;
-  Status adopt(size_t part, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) override;
+  using Weights::adopt;
+  Status adopt(size_t part, const MatrixSource& source, std::shared_ptr<const void> owner) override;
   Status finish() override;
   Status read(size_t part, uint64_t offset, std::span<std::byte> to) const override;
   std::string_view layout_name(size_t part) const override {
@@ -63,9 +65,11 @@ class CpuWeights final : public Weights {
 
  private:
   explicit CpuWeights(Team& team) : team_(team) {}
+  Status check_part(size_t part) const;
   Status check_range(size_t part, uint64_t offset, uint64_t count) const;
   Status allocate(Part& part);
-  void pack_rows(Part& part, const uint8_t* from, int64_t expert, int64_t row);
+  bool aligned(const Part& part, const MatrixSource& source) const;
+  void pack_rows(Part& part, const uint8_t* from, int64_t stride, int64_t expert, int64_t row);
 
   Team& team_;
   std::vector<MatrixDescription> descriptions_;

@@ -49,6 +49,9 @@ Result<Bytes> CpuRoof::memory(const Weights& weights, size_t part, int64_t exper
     return invalid_argument("roof: rows " + std::to_string(first) + " + " + std::to_string(rows) + " of expert " +
                             std::to_string(expert) + " in a matrix of " + std::to_string(p.matrix.rows) + " rows, " +
                             std::to_string(p.matrix.experts) + " experts");
+  if (p.row_stride != p.row_bytes)
+    return unsupported("roof: rows of " + std::to_string(p.row_bytes) + " bytes that lie " +
+                       std::to_string(p.row_stride) + " bytes apart");
   return Bytes(reinterpret_cast<const std::byte*>(p.rows_at(expert, first)), size_t(rows * p.row_bytes));
 }
 

@@ -200,11 +200,18 @@ Result<Projections> TensorLoader::split_gate_up(const std::string& name, int64_t
   SOFFIT_TRY(const float scale, this->scale(name, experts));
   SOFFIT_TRY(const MatrixDescription part, describe(*tensor, rows, cols, experts));
   SOFFIT_TRY(auto weights, backend_.new_weights(std::vector{part, part}, options_.layout));
-  const uint64_t half = tensor->bytes.size() / uint64_t(2 * experts);
-  for (uint64_t expert = 0; expert < uint64_t(experts); expert++) {
-    for (size_t i = 0; i < 2; i++) {
-      const auto slab = tensor->bytes.subspan(size_t((2 * expert + i) * half), size_t(half));
-      SOFFIT_CHECK(write(*weights, i, expert * half, slab));
+  for (size_t i = 0; i < 2; i++) {
+    SOFFIT_TRY(const MatrixShard half,
+               row_shard({part.format, 2 * rows, cols, experts}, {tensor->bytes}, int64_t(i) * rows, rows));
+    if (weights->layout_name(i) == tensor->format->name) {
+      SOFFIT_CHECK(weights->adopt(i, half.source, file_));
+      SOFFIT_CHECK(advance(tensor->bytes.size() / 2));
+      continue;
+    }
+    const uint64_t slab = tensor->bytes.size() / uint64_t(2 * experts);
+    for (uint64_t expert = 0; expert < uint64_t(experts); expert++) {
+      SOFFIT_CHECK(
+          write(*weights, i, expert * slab, half.source.bytes.subspan(expert * half.source.expert_stride, slab)));
     }
   }
   SOFFIT_CHECK(weights->finish());

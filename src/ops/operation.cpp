@@ -270,19 +270,6 @@ const char* to_string(DataType type) {
 
 const char* to_string(OperationKind kind) { return size_t(kind) < kNames.size() ? kNames[size_t(kind)] : "unknown"; }
 
-Result<uint64_t> matrix_bytes(const MatrixDescription& m) {
-  SOFFIT_TRY(const int64_t row, row_bytes(m.format, m.cols));
-  if (m.rows < 0 || m.experts < 0)
-    return invalid_argument("matrix of " + std::to_string(m.rows) + " rows and " + std::to_string(m.experts) +
-                            " experts");
-  const auto one = checked_mul(uint64_t(row), uint64_t(m.rows));
-  const auto all = one ? checked_mul(*one, uint64_t(m.experts)) : std::nullopt;
-  if (!all || *all > uint64_t(INT64_MAX))
-    return invalid_argument("matrix of " + std::to_string(m.experts) + " x " + std::to_string(m.rows) + " x " +
-                            std::to_string(m.cols) + " is too large");
-  return *all;
-}
-
 std::vector<Access> accesses(const Operation& operation) {
   Collector c;
   std::visit([&](const auto& o) { c(o); }, operation.value);

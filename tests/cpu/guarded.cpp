@@ -31,22 +31,35 @@ Result<std::unique_ptr<Buffer>> GuardedPlacement::buffer(Backend& backend, uint6
   return backend.wrap(memory->bytes().data(), size, memory);
 }
 
-Status GuardedPlacement::fill(Weights& weights, size_t part, std::span<const std::byte> bytes) {
-  auto memory = std::make_shared<Guarded>(bytes.size(), side_);
-  std::memcpy(memory->bytes().data(), bytes.data(), bytes.size());
+Status GuardedPlacement::fill(Weights& weights, size_t part, const MatrixSource& source) {
+  auto memory = std::make_shared<Guarded>(source.bytes.size(), side_);
+  std::memcpy(memory->bytes().data(), source.bytes.data(), source.bytes.size());
   memory->make_read_only();
-  return weights.adopt(part, memory->bytes(), memory);
+  return weights.adopt(part, {memory->bytes(), source.row_stride, source.expert_stride}, memory);
 }
 
-Status PiecesPlacement::fill(Weights& weights, size_t part, std::span<const std::byte> bytes) {
+Status PiecesPlacement::fill(Weights& weights, size_t part, const MatrixSource& source) {
   constexpr size_t kSizes[] = {1, 7, 0, 33, 1000, 3, 4097};
+  const auto bytes = dense_bytes(weights.parts()[part], source);
   size_t at = 0;
   for (size_t i = 0; at < bytes.size(); ++i) {
     const size_t count = std::min(kSizes[i % std::size(kSizes)], bytes.size() - at);
-    SOFFIT_CHECK(weights.write(part, at, bytes.subspan(at, count)));
+    SOFFIT_CHECK(weights.write(part, at, std::span(bytes).subspan(at, count)));
     at += count;
   }
   return {};
+}
+
+std::vector<std::byte> dense_bytes(const MatrixDescription& m, const MatrixSource& source) {
+  const auto s = *resolve(m, source);
+  const auto row = size_t(*row_bytes(m.format, m.cols));
+  std::vector<std::byte> bytes;
+  for (int64_t e = 0; e < m.experts; ++e)
+    for (int64_t r = 0; r < m.rows; ++r) {
+      const auto from = s.bytes.subspan(size_t(e) * s.expert_stride + size_t(r) * s.row_stride, row);
+      bytes.insert(bytes.end(), from.begin(), from.end());
+    }
+  return bytes;
 }
 
 }  // namespace soffit::test

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "check/placement.hpp"
 
@@ -30,7 +31,7 @@ class GuardedPlacement final : public checker::Placement {
   explicit GuardedPlacement(Against side) : side_(side) {}
   Result<std::unique_ptr<Buffer>> buffer(Backend& backend, uint64_t size) override;
   uint64_t margin() const override { return 0; }
-  Status fill(Weights& weights, size_t part, std::span<const std::byte> bytes) override;
+  Status fill(Weights& weights, size_t part, const MatrixSource& source) override;
 
  private:
   Against side_;
@@ -39,7 +40,10 @@ class GuardedPlacement final : public checker::Placement {
 // Weights written in pieces of odd sizes.
 class PiecesPlacement final : public checker::Placement {
  public:
-  Status fill(Weights& weights, size_t part, std::span<const std::byte> bytes) override;
+  Status fill(Weights& weights, size_t part, const MatrixSource& source) override;
 };
+
+// A matrix's bytes without gaps.
+std::vector<std::byte> dense_bytes(const MatrixDescription& matrix, const MatrixSource& source);
 
 }  // namespace soffit::test

@@ -42,7 +42,7 @@ TEST_P(WeightsTest, ReadGivesBackTheFilesBytes) {
           const auto adopted = create(m, layout), written = create(m, layout);
           ASSERT_TRUE(adopted->adopt(0, bytes, nullptr));
           PiecesPlacement pieces;
-          ASSERT_TRUE(pieces.fill(*written, 0, bytes));
+          ASSERT_TRUE(pieces.fill(*written, 0, {bytes}));
           for (const auto& weights : {adopted.get(), written.get()}) {
             ASSERT_TRUE(weights->finish());
             std::vector<std::byte> back(bytes.size());

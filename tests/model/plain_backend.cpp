@@ -87,9 +87,16 @@ Status PlainWeights::write(size_t part, uint64_t offset, std::span<const std::by
   bytes[part].insert(bytes[part].end(), from.begin(), from.end());
   return {};
 }
-Status PlainWeights::adopt(size_t part, std::span<const std::byte> from, std::shared_ptr<const void>) {
+Status PlainWeights::adopt(size_t part, const MatrixSource& source, std::shared_ptr<const void>) {
   adopted = true;
-  return write(part, 0, from);
+  const MatrixDescription& matrix = descriptions[part];
+  SOFFIT_TRY(const MatrixSource from, resolve(matrix, source));
+  const uint64_t row = sizes[part] / uint64_t(matrix.rows * matrix.experts);
+  for (int64_t i = 0; i < matrix.rows * matrix.experts; i++) {
+    const uint64_t at = uint64_t(i / matrix.rows) * from.expert_stride + uint64_t(i % matrix.rows) * from.row_stride;
+    SOFFIT_CHECK(write(part, uint64_t(i) * row, from.bytes.subspan(at, row)));
+  }
+  return {};
 }
 Status PlainWeights::finish() {
   for (size_t i = 0; i < sizes.size(); i++) {

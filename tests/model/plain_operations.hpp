@@ -32,7 +32,7 @@ class PlainWeights final : public Weights {
 
   std::span<const MatrixDescription> parts() const override { return descriptions; }
   Status write(size_t part, uint64_t offset, std::span<const std::byte> from) override;
-  Status adopt(size_t part, std::span<const std::byte> from, std::shared_ptr<const void> owner) override;
+  Status adopt(size_t part, const MatrixSource& source, std::shared_ptr<const void> owner) override;
   Status finish() override;
   Status read(size_t part, uint64_t offset, std::span<std::byte> to) const override;
   std::string_view layout_name(size_t part) const override { return names[part]; }
