@@ -20,46 +20,13 @@
 #include <utility>
 #include <vector>
 
+#include "soffit/buffer.hpp"
 #include "soffit/format.hpp"
 #include "soffit/matrix.hpp"
+#include "soffit/state.hpp"
 #include "soffit/status.hpp"
 
 namespace soffit {
-
-enum class DataType : uint8_t { f32, f16, bf16, i32 };
-constexpr int64_t size_of(DataType type) { return type == DataType::f32 || type == DataType::i32 ? 4 : 2; }
-const char* to_string(DataType type);
-
-// Memory of a backend.
-class Buffer {
- public:
-  virtual ~Buffer() = default;
-  virtual uint64_t size() const = 0;
-  // The host's address of the memory; null where the host cannot reach it.
-  virtual void* host() = 0;
-  // Synchronous copies; an error when [offset, offset + size) is not inside the buffer.
-  virtual Status write(uint64_t offset, std::span<const std::byte> from) = 0;
-  virtual Status read(uint64_t offset, std::span<std::byte> to) const = 0;
-};
-
-// A matrix inside a buffer: `rows` rows of `cols` contiguous elements, one every `row_stride` elements. A stride of 0
-// repeats one row. Heads are column ranges of a row: (rows, heads * head_dim).
-struct ArrayView {
-  Buffer* buffer = nullptr;
-  uint64_t offset = 0;  // bytes
-  DataType type = DataType::f32;
-  int64_t rows = 0, cols = 0, row_stride = 0;
-
-  bool empty() const { return buffer == nullptr; }
-  ArrayView columns(int64_t first, int64_t count) const {
-    return {buffer, offset + uint64_t(first * size_of(type)), type, rows, count, row_stride};
-  }
-  ArrayView first_rows(int64_t count) const { return {buffer, offset, type, count, cols, row_stride}; }
-};
-// A dense view over the whole of a buffer.
-inline ArrayView view(Buffer& buffer, DataType type, int64_t rows, int64_t cols) {
-  return {&buffer, 0, type, rows, cols, cols};
-}
 
 enum class Layout : uint8_t {
   automatic,  // what streams best here: usually a repacked one of the same size
@@ -107,30 +74,6 @@ class Activations {
   virtual int64_t cols() const = 0;
 };
 
-// What a model remembers of its sequences between batches. Every row of a batch names its sequence and its position in
-// it.
-struct StateDescription {
-  struct Layer {
-    int64_t heads = 0;     // key-value heads
-    int64_t head_dim = 0;  // of keys and of values
-  };
-  std::vector<Layer> layers;
-  int64_t sequences = 1;
-  int64_t context = 0;            // positions a sequence can hold
-  DataType type = DataType::f16;  // or f32
-};
-class State {
- public:
-  virtual ~State() = default;
-  virtual const StateDescription& description() const = 0;
-  virtual uint64_t size_bytes() const = 0;
-  // Forgets a sequence from position `length` on. A later row may reuse those positions.
-  virtual Status truncate(int64_t sequence, int64_t length) = 0;
-  virtual Status copy(int64_t from, int64_t to, int64_t length) = 0;
-  virtual Result<std::vector<std::byte>> save(int64_t sequence, int64_t length) const = 0;
-  virtual Status load(int64_t sequence, std::span<const std::byte> saved) = 0;
-};
-
 struct PlanStatistics {
   int64_t operations = 0, steps = 0, barriers = 0;
   uint64_t workspace_bytes = 0;
@@ -143,7 +86,7 @@ struct StepTime {
 class Plan {
  public:
   virtual ~Plan() = default;
-  // Runs all operations in order and waits. A fault found on the device (an id out of range) is returned here.
+  // Runs all operations in order and waits. See Faults.
   virtual Status run() = 0;
   virtual PlanStatistics statistics() const = 0;
   virtual std::span<const StepTime> times() const { return {}; }

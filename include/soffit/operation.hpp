@@ -28,6 +28,8 @@ enum class OperationKind : uint8_t {
   scale,
   soft_cap,
   all_reduce,
+  short_convolution,
+  gated_delta_rule,
 };
 const char* to_string(OperationKind kind);
 
@@ -107,7 +109,7 @@ struct Rotate {
 };
 
 // Writes k and v of each row at its (sequence, position). k is already rotated. A position or sequence outside the
-// state is an error of the run.
+// state is an error of the run. A layer with a window takes no more rows at once than StateDescription::batch.
 struct AppendKeyValue {
   ArrayView k, v;  // (n, heads * head_dim)
   State* state = nullptr;
@@ -116,7 +118,8 @@ struct AppendKeyValue {
 };
 
 // y = softmax(scale * q K) V over the keys j of the row's sequence with j <= position and position - j < window.
-// Query head h reads key-value head h / (query heads / heads).
+// Query head h reads key-value head h / (query heads / heads). In a layer with a window a row sees no further than
+// that, and a row whose keys have been overwritten is an error of the run.
 struct Attention {
   ArrayView q;  // (n, query_heads * head_dim), rotated
   const State* state = nullptr;
@@ -168,14 +171,49 @@ struct SoftCap {
   ArrayView y;  // may be x
 };
 
-// The sum over the devices that share a model, in place on each; the identity on one.
+// The sum over the devices that share a model, in place on each. A backend that is alone leaves x as it is, bit for
+// bit.
 struct AllReduce {
   ArrayView x;
 };
 
+// The causal convolution of each channel with its last `taps` inputs, and an activation:
+//   y[p][c] = act(sum over t < taps of weight[c][t] * x[p - (taps - 1) + t][c])
+// where p is the row's position in its sequence, and inputs before position 0 are 0. Those of earlier batches come from
+// the state's recurrent layer, which then holds the last taps - 1. The rows of a sequence stand in the order of their
+// positions, each the next one; any other is an error of the run.
+struct ShortConvolution {
+  ArrayView x;       // (n, channels)
+  ArrayView weight;  // (channels, taps), f32
+  Activation activation = Activation::silu;
+  State* state = nullptr;
+  int64_t layer = 0;
+  ArrayView sequences, positions;  // (1, n), i32
+  ArrayView y;                     // (n, channels), may be x
+};
+
+// The gated delta rule, arXiv 2412.06464 (equation 10), with what its layers compute on the way in. For each row and
+// head h, q and k those of key head h mod (key heads), each divided by max(its length, epsilon):
+//   alpha = exp(rate[h] * softplus(time[h] + time_bias[h])),   b = sigmoid(beta[h])
+//   S <- alpha (I - b k k^T) S + b k v^T,   y = scale * S^T q
+// S, (key_dim, value_dim), is the head's matrix in the state's recurrent layer, 0 at position 0. Rows as for
+// ShortConvolution.
+struct GatedDeltaRule {
+  ArrayView q, k;             // (n, key_heads * key_dim); heads is a multiple of key_heads
+  ArrayView v;                // (n, heads * value_dim)
+  ArrayView time, beta;       // (n, heads)
+  ArrayView rate, time_bias;  // (1, heads); rates are negative: what is remembered fades
+  float epsilon = 0;
+  float scale = 1.0f;
+  State* state = nullptr;
+  int64_t layer = 0;
+  ArrayView sequences, positions;  // (1, n), i32
+  ArrayView y;                     // (n, heads * value_dim)
+};
+
 struct Operation {
   std::variant<Linear, LinearId, GetRows, Prepare, RmsNorm, Rotate, AppendKeyValue, Attention, GatedActivation, Route,
-               Combine, Gather, Add, Scale, SoftCap, AllReduce>
+               Combine, Gather, Add, Scale, SoftCap, AllReduce, ShortConvolution, GatedDeltaRule>
       value;
   template <class T>
   Operation(T v) : value(std::move(v)) {}

@@ -24,6 +24,8 @@ std::vector<Check> gather_checks(bool quick);
 std::vector<Check> add_checks(bool quick);
 std::vector<Check> scale_checks(bool quick);
 std::vector<Check> soft_cap_checks(bool quick);
+std::vector<Check> short_convolution_checks(bool quick);
+std::vector<Check> gated_delta_rule_checks(bool quick);
 
 void add_check(std::vector<Check>& checks, Subject subject, std::function<Result<Outcome>(Backend&, Placement&)> run);
 // Lengths around what kernels take at once: 1 to 70 and 1023 to 1057.

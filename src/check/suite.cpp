@@ -15,12 +15,18 @@ struct Around {
   OperationKind operation;
   std::vector<Check> (*checks)(bool quick);
 };
-constexpr Around kAround[] = {
-    {OperationKind::rms_norm, norm_checks},       {OperationKind::rotate, rotate_checks},
-    {OperationKind::attention, attention_checks}, {OperationKind::gated_activation, gated_activation_checks},
-    {OperationKind::route, route_checks},         {OperationKind::combine, combine_checks},
-    {OperationKind::gather, gather_checks},       {OperationKind::add, add_checks},
-    {OperationKind::scale, scale_checks},         {OperationKind::soft_cap, soft_cap_checks}};
+constexpr Around kAround[] = {{OperationKind::rms_norm, norm_checks},
+                              {OperationKind::rotate, rotate_checks},
+                              {OperationKind::attention, attention_checks},
+                              {OperationKind::gated_activation, gated_activation_checks},
+                              {OperationKind::route, route_checks},
+                              {OperationKind::combine, combine_checks},
+                              {OperationKind::gather, gather_checks},
+                              {OperationKind::add, add_checks},
+                              {OperationKind::scale, scale_checks},
+                              {OperationKind::soft_cap, soft_cap_checks},
+                              {OperationKind::short_convolution, short_convolution_checks},
+                              {OperationKind::gated_delta_rule, gated_delta_rule_checks}};
 
 class Runner {
  public:

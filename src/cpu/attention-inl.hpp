@@ -117,9 +117,10 @@ template <class V, class T, int kQueries>
     begin = std::min(begin, query[q].first);
     end = std::max(end, query[q].last);
   }
-  for (int64_t block = begin / kKeyBlock * kKeyBlock; block < end; block += kKeyBlock) {
+  int64_t block = begin / kKeyBlock * kKeyBlock, place = block % job.held;
+  for (; block < end; block += kKeyBlock, place = place + kKeyBlock == job.held ? 0 : place + kKeyBlock) {
     float* score = job.scratch;
-    score_block<V, T, kQueries>(job, query, static_cast<const T*>(job.keys) + block * dim, score);
+    score_block<V, T, kQueries>(job, query, static_cast<const T*>(job.keys) + place * dim, score);
     int64_t first[kQueries], last[kQueries];  // the keys of the block that a query sees
     for (int q = 0; q < kQueries; ++q) {
       float* s = score + q * kKeyBlock;
@@ -149,7 +150,7 @@ template <class V, class T, int kQueries>
       }
       total[q] += V::sum(sum);
     }
-    const T* values = static_cast<const T*>(job.values) + block * dim;
+    const T* values = static_cast<const T*>(job.values) + place * dim;
     add_block_values<V, T, kQueries>(job, query, values, score, first, last);
   }
   for (int q = 0; q < kQueries; ++q) scale<V>(query[q].y, total[q] > 0 ? 1.0f / total[q] : NAN, query[q].y, dim);

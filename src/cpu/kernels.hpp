@@ -75,8 +75,9 @@ struct AttendJob {
   };
   const Query* queries = nullptr;
   int64_t count = 0;
-  const void* keys = nullptr;    // (context / kKeyBlock, head_dim, kKeyBlock), f16 or f32
-  const void* values = nullptr;  // (context, head_dim)
+  const void* keys = nullptr;    // (held / kKeyBlock, head_dim, kKeyBlock), f16 or f32
+  const void* values = nullptr;  // (held, head_dim)
+  int64_t held = 0;              // a multiple of kKeyBlock; key j lies at j mod held
   bool half = true;
   int64_t head_dim = 0;
   float scale = 1.0f;

@@ -27,6 +27,13 @@ struct Member {
   }
 };
 
+// Rows of an operation that are independent of each other, shared out evenly.
+template <class F>
+void for_rows(const Member& m, int64_t rows, F&& f) {
+  const auto [begin, end] = m.share(rows);
+  for (int64_t i = begin; i < end; ++i) f(i);
+}
+
 struct Step {
   OperationKind kind{};
   uint64_t scratch = 0;  // bytes a member
@@ -44,6 +51,10 @@ Result<Step> make_linear(const StepContext& context, const Linear& o);
 Result<Step> make_linear_id(const StepContext& context, const LinearId& o);
 Result<Step> make_get_rows(const StepContext& context, const GetRows& o);
 Result<Step> make_prepare(const StepContext& context, const Prepare& o);
+Result<Step> make_append_key_value(const StepContext& context, const AppendKeyValue& o);
+Result<Step> make_attention(const StepContext& context, const Attention& o);
+Result<Step> make_short_convolution(const ShortConvolution& o);
+Result<Step> make_gated_delta_rule(const GatedDeltaRule& o);
 
 class CpuPlan final : public Plan {
  public:

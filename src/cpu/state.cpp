@@ -1,121 +1,152 @@
 #include "cpu/state.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/checked.hpp"
-#include "core/half.hpp"
+#include "core/concat.hpp"
 
 namespace soffit::cpu {
+namespace {
+
+// Stores begin at whole cache lines.
+constexpr uint64_t kAlignment = 64;
+
+}  // namespace
 
 Result<std::unique_ptr<State>> CpuState::create(const StateDescription& d) {
-  if (d.sequences < 1 || d.context < 1 || (d.type != DataType::f16 && d.type != DataType::f32))
-    return invalid_argument("state of " + std::to_string(d.sequences) + " sequences, " + std::to_string(d.context) +
-                            " positions, type " + to_string(d.type));
+  if (d.sequences < 1 || d.context < 1 || d.batch < 1 || (d.type != DataType::f16 && d.type != DataType::f32))
+    return invalid_argument(concat("state of ", d.sequences, " sequences, ", d.context, " positions, batches of ",
+                                   d.batch, ", type ", to_string(d.type)));
   auto s = std::make_unique<CpuState>();
   s->description_ = d;
-  const auto rows = checked_align(uint64_t(d.context), uint64_t(kKeyBlock));
-  if (!rows || *rows > uint64_t(INT64_MAX))
-    return invalid_argument("state of " + std::to_string(d.context) + " positions is too large");
-  s->rows_ = int64_t(*rows);
+  std::vector<uint64_t> offsets;
   uint64_t total = 0;
-  for (const auto& l : d.layers) {
-    s->layer_offset_.push_back(total);
-    if (l.heads < 1 || l.head_dim < 1)
-      return invalid_argument("state layer of " + std::to_string(l.heads) + " heads of " + std::to_string(l.head_dim));
-    std::optional<uint64_t> bytes = 2 * uint64_t(size_of(d.type));
-    for (int64_t f : {l.heads, l.head_dim, d.sequences, s->rows_})
-      if (bytes) bytes = checked_mul(*bytes, uint64_t(f));
-    const auto sum = bytes ? checked_add(total, *bytes) : std::nullopt;
-    if (!sum) return invalid_argument("state of " + std::to_string(d.context) + " positions is too large");
-    total = *sum;
+  const auto add = [&](auto store) -> Status {
+    offsets.push_back(total);
+    const auto end = checked_add(total, store.bytes());
+    const auto next = end ? checked_align(*end, kAlignment) : std::nullopt;
+    if (!next) return invalid_argument(concat("state of ", d.layers.size(), " layers is too large"));
+    total = *next;
+    s->layers_.emplace_back(std::move(store));
+    return {};
+  };
+  for (const auto& layer : d.layers) {
+    if (const auto* l = std::get_if<KeyValueLayer>(&layer)) {
+      SOFFIT_TRY(KeyValueStore store, KeyValueStore::create(*l, d));
+      SOFFIT_CHECK(add(std::move(store)));
+    } else {
+      SOFFIT_TRY(RecurrentStore store, RecurrentStore::create(std::get<RecurrentLayer>(layer), d));
+      SOFFIT_CHECK(add(std::move(store)));
+    }
   }
   SOFFIT_TRY(s->memory_, Memory::allocate(total));
+  for (size_t i = 0; i < offsets.size(); ++i)
+    std::visit([&](auto& store) { store.place(s->memory_.data() + offsets[i]); }, s->layers_[i]);
   return std::unique_ptr<State>(std::move(s));
-}
-
-uint8_t* CpuState::at(int64_t layer, int64_t sequence, int64_t head, int which) const {
-  const auto& l = description_.layers[size_t(layer)];
-  const int64_t row = ((sequence * l.heads + head) * 2 + which) * rows_;
-  return memory_.data() + layer_offset_[size_t(layer)] + uint64_t(row * l.head_dim * element_bytes());
-}
-
-void CpuState::put(const VectorKernels& kernels, int64_t layer, Place place, int64_t head, const float* key,
-                   const float* value) const {
-  const int64_t dim = description_.layers[size_t(layer)].head_dim;
-  const int64_t first_key = place.position / kKeyBlock * kKeyBlock * dim + place.position % kKeyBlock;
-  if (description_.type == DataType::f16) {
-    auto* k = reinterpret_cast<uint16_t*>(keys(layer, place.sequence, head)) + first_key;
-    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = float_to_half(key[d]);
-    kernels.to_half(value, reinterpret_cast<uint16_t*>(values(layer, place.sequence, head)) + place.position * dim,
-                    dim);
-  } else {
-    auto* k = reinterpret_cast<float*>(keys(layer, place.sequence, head)) + first_key;
-    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = key[d];
-    std::memcpy(reinterpret_cast<float*>(values(layer, place.sequence, head)) + place.position * dim, value,
-                size_t(dim) * sizeof(float));
-  }
 }
 
 Status CpuState::check(int64_t sequence, int64_t length) const {
   if (sequence < 0 || sequence >= description_.sequences)
-    return invalid_argument("sequence " + std::to_string(sequence) + " of a state of " +
-                            std::to_string(description_.sequences));
+    return invalid_argument(concat("sequence ", sequence, " of a state of ", description_.sequences));
   if (length < 0 || length > description_.context)
-    return invalid_argument("length " + std::to_string(length) + " of a context of " +
-                            std::to_string(description_.context));
+    return invalid_argument(concat("length ", length, " of a context of ", description_.context));
+  return {};
+}
+
+Status CpuState::can_cut(int64_t sequence, int64_t length) const {
+  SOFFIT_CHECK(check(sequence, length));
+  for (size_t i = 0; i < layers_.size(); ++i)
+    if (auto can = std::visit([&](const auto& store) { return store.can_cut(sequence, length); }, layers_[i]); !can)
+      return Error{can.error().code, concat("layer ", i, ": ", can.error().message)};
   return {};
 }
 
 template <class F>
 void CpuState::for_each_range(int64_t sequence, int64_t length, F&& f) const {
-  const int64_t rows = (length + kKeyBlock - 1) / kKeyBlock * kKeyBlock;
-  for (int64_t layer = 0; layer < int64_t(description_.layers.size()); ++layer) {
-    const auto& l = description_.layers[size_t(layer)];
-    for (int64_t head = 0; head < l.heads; ++head)
-      for (int which = 0; which < 2; ++which)
-        f(at(layer, sequence, head, which), size_t(rows * l.head_dim * element_bytes()));
-  }
+  for (const auto& layer : layers_)
+    if (const auto* store = std::get_if<KeyValueStore>(&layer))
+      store->for_each_range(sequence, length, f);
+    else
+      f(reinterpret_cast<uint8_t*>(std::get<RecurrentStore>(layer).all(sequence).data()),
+        std::get<RecurrentStore>(layer).all(sequence).size_bytes());
 }
 
-// A row sees no position beyond its own, so what lies there need not be cleared.
-Status CpuState::truncate(int64_t sequence, int64_t length) { return check(sequence, length); }
+// Keys and values behind the cut stay: a row sees no position beyond its own.
+Status CpuState::truncate(int64_t sequence, int64_t length) {
+  SOFFIT_CHECK(can_cut(sequence, length));
+  for (auto& layer : layers_)
+    if (auto* store = std::get_if<KeyValueStore>(&layer))
+      store->cut(sequence, length);
+    else
+      std::get<RecurrentStore>(layer).filled(sequence, length);
+  return {};
+}
 
 Status CpuState::copy(int64_t from, int64_t to, int64_t length) {
-  SOFFIT_CHECK(check(from, length));
+  SOFFIT_CHECK(can_cut(from, length));
   SOFFIT_CHECK(check(to, length));
-  if (from == to) return {};
+  if (from == to) return truncate(to, length);
   std::vector<uint8_t*> targets;
   for_each_range(to, length, [&](uint8_t* p, size_t) { targets.push_back(p); });
   size_t i = 0;
   for_each_range(from, length, [&](const uint8_t* p, size_t count) { std::memcpy(targets[i++], p, count); });
+  for (auto& layer : layers_)
+    if (auto* store = std::get_if<KeyValueStore>(&layer))
+      store->filled(to, std::min(store->first_held(from), length), length);
+    else
+      std::get<RecurrentStore>(layer).filled(to, length);
   return {};
 }
 
+// The length and, for each layer of keys and values, the first position that it holds; then what the layers hold.
 Result<std::vector<std::byte>> CpuState::save(int64_t sequence, int64_t length) const {
-  SOFFIT_CHECK(check(sequence, length));
-  std::vector<std::byte> saved(sizeof(int64_t));
-  std::memcpy(saved.data(), &length, sizeof length);
-  for_each_range(sequence, length, [&](const uint8_t* p, size_t count) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(p);
+  SOFFIT_CHECK(can_cut(sequence, length));
+  std::vector<std::byte> saved;
+  const auto append = [&](const void* from, size_t count) {
+    const auto* bytes = static_cast<const std::byte*>(from);
     saved.insert(saved.end(), bytes, bytes + count);
-  });
+  };
+  append(&length, sizeof length);
+  for (const auto& layer : layers_)
+    if (const auto* store = std::get_if<KeyValueStore>(&layer)) {
+      const int64_t first = std::min(store->first_held(sequence), length);
+      append(&first, sizeof first);
+    }
+  for_each_range(sequence, length, append);
   return saved;
 }
 
 Status CpuState::load(int64_t sequence, std::span<const std::byte> saved) {
   int64_t length = -1;
-  if (saved.size() >= sizeof length) std::memcpy(&length, saved.data(), sizeof length);
+  std::vector<int64_t> firsts;
+  size_t at = 0;
+  const auto number = [&](int64_t& to) {
+    if (saved.size() - at < sizeof to) return;
+    std::memcpy(&to, saved.data() + at, sizeof to);
+    at += sizeof to;
+  };
+  number(length);
   SOFFIT_CHECK(check(sequence, length));
-  size_t expected = sizeof length;
+  for (const auto& layer : layers_)
+    if (std::holds_alternative<KeyValueStore>(layer)) number(firsts.emplace_back(-1));
+  size_t expected = sizeof length + firsts.size() * sizeof length;
   for_each_range(sequence, length, [&](const uint8_t*, size_t count) { expected += count; });
   if (saved.size() != expected)
-    return invalid_argument("saved state of " + std::to_string(saved.size()) + " bytes, expected " +
-                            std::to_string(expected));
-  size_t at = sizeof length;
+    return invalid_argument(concat("saved state of ", saved.size(), " bytes, expected ", expected));
+  for (int64_t first : firsts)
+    if (first < 0 || first > length)
+      return invalid_argument(concat("saved state of ", length, " positions that begins at ", first));
   for_each_range(sequence, length, [&](uint8_t* p, size_t count) {
     std::memcpy(p, saved.data() + at, count);
     at += count;
   });
+  size_t i = 0;
+  for (auto& layer : layers_)
+    if (auto* store = std::get_if<KeyValueStore>(&layer))
+      store->filled(sequence, firsts[i++], length);
+    else
+      std::get<RecurrentStore>(layer).filled(sequence, length);
   return {};
 }
 

@@ -6,18 +6,10 @@
 #include "cpu/plan.hpp"
 #include "cpu/prepared.hpp"
 #include "cpu/rope.hpp"
-#include "cpu/state.hpp"
 #include "cpu/views.hpp"
 
 namespace soffit::cpu {
 namespace {
-
-// Rows of an operation that are independent of each other, shared out evenly.
-template <class F>
-void for_rows(const Member& m, int64_t rows, F&& f) {
-  const auto [begin, end] = m.share(rows);
-  for (int64_t i = begin; i < end; ++i) f(i);
-}
 
 Result<const CpuActivations*> activations(const Activations* a) {
   const auto* mine = dynamic_cast<const CpuActivations*>(a);
@@ -63,88 +55,6 @@ Result<Step> make(const StepContext& c, const Rotate& o) {
       angles_of = row;
       rotate_head(o.rope, cosine, cosine + pairs, head);
     });
-  };
-  return step;
-}
-
-// The row's place in the state, or a fault.
-std::optional<CpuState::Place> place_of(Member& m, const char* what, const StateDescription& d,
-                                        const ArrayView& sequences, const ArrayView& positions, int64_t row) {
-  const int64_t s = row_of<int32_t>(sequences, 0)[row], p = row_of<int32_t>(positions, 0)[row];
-  if (s >= 0 && s < d.sequences && p >= 0 && p < d.context) return CpuState::Place{s, p};
-  m.plan.fail(invalid_argument(std::string(what) + ": sequence " + std::to_string(s) + " of " +
-                               std::to_string(d.sequences) + ", position " + std::to_string(p) + " of " +
-                               std::to_string(d.context)));
-  return std::nullopt;
-}
-
-Result<Step> make(const StepContext& c, const AppendKeyValue& o) {
-  const auto* state = dynamic_cast<const CpuState*>(o.state);
-  if (!state) return invalid_argument("state of another backend");
-  Step step;
-  step.run = [o, state, k = &c.kernels](Member& m) {
-    const auto& layer = state->description().layers[size_t(o.layer)];
-    const int64_t dim = layer.head_dim;
-    for_rows(m, o.k.rows, [&](int64_t i) {
-      const auto at = place_of(m, "append_key_value", state->description(), o.sequences, o.positions, i);
-      if (!at) return;
-      for (int64_t h = 0; h < layer.heads; ++h)
-        state->put(*k, o.layer, *at, h, row_of<float>(o.k, i) + h * dim, row_of<float>(o.v, i) + h * dim);
-    });
-  };
-  return step;
-}
-
-// Work is cut into units of one key-value head and a few rows, or fewer query heads where there are not enough units.
-Result<Step> make(const StepContext& c, const Attention& o) {
-  const auto* state = dynamic_cast<const CpuState*>(o.state);
-  if (!state) return invalid_argument("state of another backend");
-  const auto& layer = state->description().layers[size_t(o.layer)];
-  const int64_t group = o.query_heads / layer.heads, n = o.q.rows;
-  constexpr int64_t kRows = 8;
-  const int64_t rows = std::min(n, kRows), row_blocks = rows ? (n + rows - 1) / rows : 0;
-  const int64_t splits = layer.heads * row_blocks >= 2 * c.threads ? 1 : group;  // of a group's query heads
-  const int64_t heads = group / splits;                                          // query heads a unit
-  Step step;
-  const uint64_t queries = uint64_t(rows * heads) * sizeof(AttendJob::Query);
-  const uint64_t floats = (queries + 63) / 64 * 64;
-  step.scratch = floats + uint64_t(kAttendScratch) * sizeof(float);
-  step.run = [=, k = &c.kernels](Member& m) {
-    const auto& l = state->description().layers[size_t(o.layer)];
-    auto* list = reinterpret_cast<AttendJob::Query*>(m.scratch);
-    AttendJob job;
-    job.queries = list;
-    job.half = state->description().type == DataType::f16;
-    job.head_dim = l.head_dim;
-    job.scale = o.scale;
-    job.scratch = reinterpret_cast<float*>(m.scratch + floats);
-    const int64_t units = l.heads * row_blocks * splits;
-    for (int64_t u; (u = m.next.fetch_add(1, std::memory_order_relaxed)) < units;) {
-      // The last rows see the most keys: they go first.
-      const int64_t block = row_blocks - 1 - u / (l.heads * splits), head = u % (l.heads * splits) / splits,
-                    first = u % splits * heads;
-      int64_t sequence = -1;
-      job.count = 0;
-      const auto flush = [&] {
-        if (job.count == 0) return;
-        job.keys = state->keys(o.layer, sequence, head);
-        job.values = state->values(o.layer, sequence, head);
-        k->attend(job);
-        job.count = 0;
-      };
-      for (int64_t i = block * rows; i < std::min(n, (block + 1) * rows); ++i) {
-        const auto at = place_of(m, "attention", state->description(), o.sequences, o.positions, i);
-        if (!at) return;
-        if (at->sequence != sequence) flush();
-        sequence = at->sequence;
-        const int64_t from = o.window > 0 ? std::max<int64_t>(0, at->position - o.window + 1) : 0;
-        for (int64_t h = 0; h < heads; ++h) {
-          const int64_t column = (head * group + first + h) * l.head_dim;
-          list[job.count++] = {row_of<float>(o.q, i) + column, row_of<float>(o.y, i) + column, from, at->position + 1};
-        }
-      }
-      flush();
-    }
   };
   return step;
 }
@@ -272,6 +182,10 @@ Result<Step> make(const StepContext& c, const Linear& o) { return make_linear(c,
 Result<Step> make(const StepContext& c, const LinearId& o) { return make_linear_id(c, o); }
 Result<Step> make(const StepContext& c, const GetRows& o) { return make_get_rows(c, o); }
 Result<Step> make(const StepContext& c, const Prepare& o) { return make_prepare(c, o); }
+Result<Step> make(const StepContext& c, const AppendKeyValue& o) { return make_append_key_value(c, o); }
+Result<Step> make(const StepContext& c, const Attention& o) { return make_attention(c, o); }
+Result<Step> make(const StepContext&, const ShortConvolution& o) { return make_short_convolution(o); }
+Result<Step> make(const StepContext&, const GatedDeltaRule& o) { return make_gated_delta_rule(o); }
 
 }  // namespace
 

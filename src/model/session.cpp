@@ -41,7 +41,7 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model, const Sessi
   std::unique_ptr<Session> session(new Session(model, options));
   StateDescription description;
   for (const LayerConfig& layer : model.config().layers) {
-    description.layers.push_back({layer.key_value_heads, model.config().head_dim});
+    description.layers.push_back(KeyValueLayer{layer.key_value_heads, model.config().head_dim});
   }
   description.sequences = options.sequences;
   description.context = options.context;

@@ -132,9 +132,26 @@ Status check_layer(const State* state, int64_t layer) {
   return {};
 }
 
+template <class Layer>
+Result<Layer> layer_of(const State* state, int64_t layer, const char* kind) {
+  SOFFIT_CHECK(check_layer(state, layer));
+  const auto* l = std::get_if<Layer>(&state->description().layers[size_t(layer)]);
+  if (!l) return invalid_argument("layer " + std::to_string(layer) + " of the state holds no " + kind);
+  return *l;
+}
+Result<KeyValueLayer> key_value_layer(const State* state, int64_t layer) {
+  return layer_of<KeyValueLayer>(state, layer, "keys and values");
+}
+Result<RecurrentLayer> recurrent_layer(const State* state, int64_t layer) {
+  return layer_of<RecurrentLayer>(state, layer, "recurrent state");
+}
+
 Status check_one(const AppendKeyValue& o) {
-  SOFFIT_CHECK(check_layer(o.state, o.layer));
-  const auto& l = o.state->description().layers[size_t(o.layer)];
+  SOFFIT_TRY(const KeyValueLayer l, key_value_layer(o.state, o.layer));
+  if (l.window > 0 && o.k.rows > o.state->description().batch)
+    return invalid_argument(std::to_string(o.k.rows) +
+                            " rows to a layer with a window, the state was made for batches of " +
+                            std::to_string(o.state->description().batch));
   SOFFIT_CHECK(check_shape(o.k, "k", o.k.rows, l.heads * l.head_dim));
   SOFFIT_CHECK(check_shape(o.v, "v", o.k.rows, l.heads * l.head_dim));
   SOFFIT_CHECK(check_shape(o.sequences, "sequences", 1, o.k.rows, kI32));
@@ -142,8 +159,10 @@ Status check_one(const AppendKeyValue& o) {
 }
 
 Status check_one(const Attention& o) {
-  SOFFIT_CHECK(check_layer(o.state, o.layer));
-  const auto& l = o.state->description().layers[size_t(o.layer)];
+  SOFFIT_TRY(const KeyValueLayer l, key_value_layer(o.state, o.layer));
+  if (o.window < 0 || (l.window > 0 && (o.window == 0 || o.window > l.window)))
+    return invalid_argument("attention: a window of " + std::to_string(o.window) + " on a layer that holds " +
+                            (l.window ? std::to_string(l.window) : "all") + " positions");
   if (o.query_heads <= 0 || o.query_heads % l.heads != 0)
     return invalid_argument("attention: " + std::to_string(o.query_heads) + " query heads for " +
                             std::to_string(l.heads) + " key-value heads");
@@ -205,51 +224,53 @@ Status check_one(const SoftCap& o) {
 
 Status check_one(const AllReduce& o) { return check_view(o.x, "x", kF32); }
 
-struct Collector {
-  std::vector<Access> list;
-  void view(const ArrayView& v, bool write) {
-    if (!v.empty()) list.push_back({v.buffer, v, 0, write});
-  }
-  void object(const void* o, bool write, int64_t layer = 0) {
-    if (o) list.push_back({o, {}, layer, write});
-  }
-  void epilogue(const Epilogue& e) { view(e.bias, false), view(e.residual, false); }
+Status check_one(const ShortConvolution& o) {
+  SOFFIT_TRY(const RecurrentLayer l, recurrent_layer(o.state, o.layer));
+  SOFFIT_CHECK(check_shape(o.x, "x", o.x.rows, l.channels));
+  SOFFIT_CHECK(check_shape(o.weight, "weight", l.channels, l.taps));
+  SOFFIT_CHECK(check_shape(o.y, "y", o.x.rows, l.channels));
+  SOFFIT_CHECK(check_shape(o.sequences, "sequences", 1, o.x.rows, kI32));
+  return check_shape(o.positions, "positions", 1, o.x.rows, kI32);
+}
 
-  void operator()(const Linear& o) { object(o.x, false), view(o.y, true), epilogue(o.epilogue); }
-  void operator()(const LinearId& o) { object(o.x, false), view(o.ids, false), view(o.y, true), epilogue(o.epilogue); }
-  void operator()(const GetRows& o) { view(o.ids, false), view(o.y, true); }
-  void operator()(const Prepare& o) { view(o.x, false), object(o.to, true); }
-  void operator()(const RmsNorm& o) {
-    view(o.x, false), view(o.weight, false), view(o.residual, false), view(o.y, true), object(o.prepared, true);
-  }
-  void operator()(const Rotate& o) {
-    view(o.x, true), view(o.norm, false), view(o.rope.frequency_factors, false), view(o.positions, false);
-  }
-  void operator()(const AppendKeyValue& o) {
-    view(o.k, false), view(o.v, false), object(o.state, true, o.layer), view(o.sequences, false),
-        view(o.positions, false);
-  }
-  void operator()(const Attention& o) {
-    view(o.q, false), object(o.state, false, o.layer), view(o.sequences, false), view(o.positions, false),
-        view(o.y, true);
-  }
-  void operator()(const GatedActivation& o) {
-    view(o.gate, false), view(o.up, false), view(o.y, true), object(o.prepared, true);
-  }
-  void operator()(const Route& o) { view(o.logits, false), view(o.ids, true), view(o.weights, true); }
-  void operator()(const Combine& o) {
-    view(o.x, false), view(o.weights, false), view(o.residual, false), view(o.y, true);
-  }
-  void operator()(const Gather& o) { view(o.x, false), view(o.ids, false), view(o.y, true); }
-  void operator()(const Add& o) { view(o.a, false), view(o.b, false), view(o.y, true); }
-  void operator()(const Scale& o) { view(o.x, false), view(o.y, true); }
-  void operator()(const SoftCap& o) { view(o.x, false), view(o.y, true); }
-  void operator()(const AllReduce& o) { view(o.x, true); }
-};
+Status check_one(const GatedDeltaRule& o) {
+  SOFFIT_TRY(const RecurrentLayer l, recurrent_layer(o.state, o.layer));
+  SOFFIT_CHECK(check_view(o.q, "q", kF32));
+  const int64_t n = o.q.rows, key_heads = l.key_dim ? o.q.cols / l.key_dim : 0;
+  if (key_heads < 1 || o.q.cols % l.key_dim != 0 || l.heads % key_heads != 0)
+    return invalid_argument("q: " + std::to_string(o.q.cols) + " columns for " + std::to_string(l.heads) +
+                            " heads with keys of " + std::to_string(l.key_dim));
+  SOFFIT_CHECK(check_shape(o.q, "q", n, o.q.cols));
+  SOFFIT_CHECK(check_shape(o.k, "k", n, o.q.cols));
+  SOFFIT_CHECK(check_shape(o.v, "v", n, l.heads * l.value_dim));
+  SOFFIT_CHECK(check_shape(o.time, "time", n, l.heads));
+  SOFFIT_CHECK(check_shape(o.beta, "beta", n, l.heads));
+  SOFFIT_CHECK(check_shape(o.rate, "rate", 1, l.heads));
+  SOFFIT_CHECK(check_shape(o.time_bias, "time_bias", 1, l.heads));
+  if (!(o.epsilon >= 0)) return invalid_argument("epsilon " + std::to_string(o.epsilon));
+  SOFFIT_CHECK(check_shape(o.y, "y", n, l.heads * l.value_dim));
+  SOFFIT_CHECK(check_shape(o.sequences, "sequences", 1, n, kI32));
+  return check_shape(o.positions, "positions", 1, n, kI32);
+}
 
-constexpr std::array kNames = {
-    "linear",           "linear_id", "get_rows", "prepare", "rms_norm", "rotate", "append_key_value", "attention",
-    "gated_activation", "route",     "combine",  "gather",  "add",      "scale",  "soft_cap",         "all_reduce"};
+constexpr std::array kNames = {"linear",
+                               "linear_id",
+                               "get_rows",
+                               "prepare",
+                               "rms_norm",
+                               "rotate",
+                               "append_key_value",
+                               "attention",
+                               "gated_activation",
+                               "route",
+                               "combine",
+                               "gather",
+                               "add",
+                               "scale",
+                               "soft_cap",
+                               "all_reduce",
+                               "short_convolution",
+                               "gated_delta_rule"};
 static_assert(kNames.size() == std::variant_size_v<decltype(Operation::value)>);
 
 }  // namespace
@@ -269,12 +290,6 @@ const char* to_string(DataType type) {
 }
 
 const char* to_string(OperationKind kind) { return size_t(kind) < kNames.size() ? kNames[size_t(kind)] : "unknown"; }
-
-std::vector<Access> accesses(const Operation& operation) {
-  Collector c;
-  std::visit([&](const auto& o) { c(o); }, operation.value);
-  return std::move(c.list);
-}
 
 Status check(const Operation& operation) {
   return std::visit(

@@ -46,8 +46,8 @@ SOFFIT_FOR_EACH_ARM(AttentionTest);
 
 TEST_P(AttentionTest, WhatIsNotVisibleCannotTouchTheResult) {
   for (DataType type : {DataType::f16, DataType::f32}) {
-    const auto clean = *backend_->new_state({{{kHeads, kDim}}, 2, 100, type}),
-               dirty = *backend_->new_state({{{kHeads, kDim}}, 2, 100, type});
+    const auto clean = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 2, 100, type}),
+               dirty = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 2, 100, type});
     const auto values = random_x(40 * kHeads * kDim, 6);
     append(*clean, 1, 10, values);
     append(*dirty, 0, 0, bad(100));
@@ -66,7 +66,7 @@ TEST_P(AttentionTest, WhatIsNotVisibleCannotTouchTheResult) {
 
 // Queries of one batch are computed together: one that is NaN must not spoil another.
 TEST_P(AttentionTest, AQueryThatIsNaNSpoilsItselfAlone) {
-  const auto state = *backend_->new_state({{{kHeads, kDim}}, 1, 64, DataType::f16});
+  const auto state = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 1, 64, DataType::f16});
   append(*state, 0, 0, random_x(40 * kHeads * kDim, 7));
   const std::vector<int32_t> sequences(9, 0), positions = {31, 32, 33, 34, 35, 36, 37, 38, 39};
   const auto expected = attend(*state, sequences, positions, 0), spoilt = attend(*state, sequences, positions, 0, kNaN);
@@ -78,8 +78,8 @@ TEST_P(AttentionTest, AQueryThatIsNaNSpoilsItselfAlone) {
 // A value beyond fp16 is infinite in an F16 state; queries of the same batch that do not see it stay as they are.
 TEST_P(AttentionTest, AnInfiniteValueSpoilsOnlyWhoSeesIt) {
   for (DataType type : {DataType::f16, DataType::f32}) {
-    const auto clean = *backend_->new_state({{{kHeads, kDim}}, 1, 64, type}),
-               spoilt = *backend_->new_state({{{kHeads, kDim}}, 1, 64, type});
+    const auto clean = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 1, 64, type}),
+               spoilt = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 1, 64, type});
     auto values = random_x(40 * kHeads * kDim, 7);
     append(*clean, 0, 0, values);
     for (int64_t i = 0; i < kHeads * kDim; ++i) values[size_t(36 * kHeads * kDim + i)] = INFINITY;
@@ -101,7 +101,7 @@ TEST_P(AttentionTest, AnInfiniteValueSpoilsOnlyWhoSeesIt) {
 
 // Rows of several sequences in any order are what each gives alone.
 TEST_P(AttentionTest, MixedBatchesEqualSingleRows) {
-  const auto state = *backend_->new_state({{{kHeads, kDim}}, 3, 64, DataType::f16});
+  const auto state = *backend_->new_state({{KeyValueLayer{kHeads, kDim}}, 3, 64, DataType::f16});
   for (int32_t s = 0; s < 3; ++s) append(*state, s, 0, random_x(40 * kHeads * kDim, 8 + uint64_t(s)));
   const std::vector<int32_t> sequences = {0, 2, 1, 1, 0, 2, 2, 2, 0, 1, 0},
                              positions = {5, 39, 0, 17, 6, 3, 4, 5, 39, 1, 0};

@@ -88,7 +88,7 @@ std::vector<float> small_graph(Backend& backend, Format format) {
   const Array position = make_array(backend, 1, kN, positions), sequence = make_array(backend, 1, kN, sequences);
   const auto a = make_activations(backend, kN, *qkv), b = make_activations(backend, kN, *router),
              c = make_activations(backend, kN, *experts);
-  const auto state = *backend.new_state({{{kHeads, kDim}}, 1, 16, DataType::f16});
+  const auto state = *backend.new_state({{KeyValueLayer{kHeads, kDim}}, 1, 16, DataType::f16});
   const ArrayView q = heads.view.columns(0, kHeads * kDim), k = heads.view.columns(kHeads * kDim, kHeads * kDim),
                   v = heads.view.columns(2 * kHeads * kDim, kHeads * kDim);
   RopeParameters rope;

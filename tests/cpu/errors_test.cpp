@@ -62,7 +62,7 @@ TEST_P(Errors, RowIdsOutOfRange) {
 }
 
 TEST_P(Errors, PlacesOutsideTheState) {
-  const auto state = *backend_->new_state({{{2, 16}}, 2, 10, DataType::f16});
+  const auto state = *backend_->new_state({{KeyValueLayer{2, 16}}, 2, 10, DataType::f16});
   const Array k = make_array(*backend_, 2, 32), q = make_array(*backend_, 2, 64), y = make_array(*backend_, 2, 64);
   const int32_t bad[][2] = {{-1, 0}, {2, 0}, {0, -1}, {0, 10}, {INT32_MAX, 0}, {0, INT32_MAX}, {0, INT32_MIN}};
   for (const auto& [sequence, position] : bad) {

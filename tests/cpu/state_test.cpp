@@ -14,7 +14,7 @@ constexpr int64_t kHeads = 2, kDim = 16, kContext = 24;
 class StateTest : public testing::TestWithParam<DataType> {
  protected:
   void SetUp() override {
-    description_.layers = {{kHeads, kDim}, {1, 8}, {kHeads, kDim}};
+    description_.layers = {KeyValueLayer{kHeads, kDim}, KeyValueLayer{1, 8}, KeyValueLayer{kHeads, kDim}};
     description_.sequences = 3, description_.context = kContext, description_.type = GetParam();
     auto state = backend_->new_state(description_);
     ASSERT_TRUE(state);
@@ -143,14 +143,31 @@ TEST_P(StateTest, ForeignBytesAreRefused) {
 
 TEST(StateShapes, ThatCannotBeAreRefused) {
   const auto backend = make_backend({"scalar", false});
-  const auto refused = [&](StateDescription d) { return !backend->new_state(d); };
-  EXPECT_TRUE(refused({{{0, 16}}, 1, 8, DataType::f16}));
-  EXPECT_TRUE(refused({{{2, 0}}, 1, 8, DataType::f16}));
-  EXPECT_TRUE(refused({{{2, 16}}, 0, 8, DataType::f16}));
-  EXPECT_TRUE(refused({{{2, 16}}, 1, 0, DataType::f16}));
-  EXPECT_TRUE(refused({{{2, 16}}, 1, 8, DataType::i32}));
-  EXPECT_TRUE(refused({{{INT64_MAX, 2}}, 2, 8, DataType::f16}));
-  EXPECT_TRUE(refused({{{1 << 20, 1 << 20}}, 1 << 20, 1 << 20, DataType::f16}));
+  const auto refused = [&](StateDescription::Layer layer, int64_t sequences, int64_t context, DataType type,
+                           int64_t batch = 1) {
+    return !backend->new_state({{layer}, sequences, context, type, batch});
+  };
+  const DataType f16 = DataType::f16;
+  EXPECT_FALSE(refused(KeyValueLayer{2, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{0, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 0}, 1, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 16, -1}, 1, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 16}, 0, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 16}, 1, 0, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 16}, 1, 8, DataType::i32));
+  EXPECT_TRUE(refused(KeyValueLayer{2, 16}, 1, 8, f16, 0));
+  EXPECT_TRUE(refused(KeyValueLayer{INT64_MAX, 2}, 2, 8, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{1 << 20, 1 << 20}, 1 << 20, 1 << 20, f16));
+  EXPECT_TRUE(refused(KeyValueLayer{1, 16, INT64_MAX}, 1, INT64_MAX, f16, INT64_MAX));
+  EXPECT_FALSE(refused(RecurrentLayer{8, 4, 2, 16, 16}, 1, 8, f16));
+  EXPECT_FALSE(refused(RecurrentLayer{8, 4, 0, 0, 0}, 1, 8, f16));
+  EXPECT_FALSE(refused(RecurrentLayer{0, 0, 2, 16, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{8, 0, 2, 16, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{8, 4, 2, 0, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{8, 4, -2, -16, 16}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{INT64_MAX, INT64_MAX, 0, 0, 0}, 1, 8, f16));
+  EXPECT_TRUE(refused(RecurrentLayer{0, 0, 1 << 20, 1 << 22, 1 << 22}, 1 << 20, 8, f16));
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ class PlainBackend final : public Backend {
     return std::unique_ptr<Activations>(new PlainActivations(max_rows, cols));
   }
   Result<std::unique_ptr<State>> new_state(const StateDescription& description) override {
+    for (const auto& layer : description.layers)
+      if (!std::holds_alternative<KeyValueLayer>(layer))
+        return unsupported("the plain backend has no recurrent layers");
     return std::unique_ptr<State>(new PlainState(description));
   }
   Result<std::unique_ptr<Plan>> plan(std::span<const Operation> operations, const PlanOptions&) override {
@@ -126,7 +129,8 @@ std::vector<float> PlainWeights::row(int64_t expert, int64_t row) const {
 }
 
 PlainState::PlainState(const StateDescription& description) : description_(description) {
-  for (const auto& layer : description.layers) {
+  for (const auto& any : description.layers) {
+    const auto& layer = std::get<KeyValueLayer>(any);
     const size_t size = size_t(description.sequences * description.context * layer.heads * layer.head_dim);
     keys.emplace_back(size, 0.0f);
     values.emplace_back(size, 0.0f);
@@ -134,7 +138,7 @@ PlainState::PlainState(const StateDescription& description) : description_(descr
 }
 
 size_t PlainState::index(int64_t layer, int64_t sequence, int64_t position) const {
-  const auto& shape = description_.layers[size_t(layer)];
+  const auto& shape = std::get<KeyValueLayer>(description_.layers[size_t(layer)]);
   return size_t((sequence * description_.context + position) * shape.heads * shape.head_dim);
 }
 

@@ -176,7 +176,7 @@ Status run(const AppendKeyValue& o) {
 
 Status run(const Attention& o) {
   const auto& state = static_cast<const PlainState&>(*o.state);
-  const auto& shape = state.description().layers[size_t(o.layer)];
+  const auto& shape = std::get<KeyValueLayer>(state.description().layers[size_t(o.layer)]);
   const int64_t group = o.query_heads / shape.heads;
   for (int64_t i = 0; i < o.q.rows; i++) {
     const int64_t sequence = integers(o.sequences, 0)[i], position = integers(o.positions, 0)[i];
@@ -274,6 +274,9 @@ Status run(const SoftCap& o) {
   return each(o.y, [&](int64_t i, int64_t j) { return o.cap * std::tanh(row(o.x, i)[j] / o.cap); });
 }
 
+// new_state() makes no such layers.
+Status run(const ShortConvolution&) { return unsupported("the plain backend has no recurrent layers"); }
+Status run(const GatedDeltaRule&) { return unsupported("the plain backend has no recurrent layers"); }
 Status run(const AllReduce&) { return {}; }
 
 }  // namespace

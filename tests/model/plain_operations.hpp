@@ -61,6 +61,7 @@ class PlainState final : public State {
   explicit PlainState(const StateDescription& description);
   const StateDescription& description() const override { return description_; }
   uint64_t size_bytes() const override;
+  Status clear(int64_t sequence) override { return truncate(sequence, 0); }
   Status truncate(int64_t sequence, int64_t length) override;
   Status copy(int64_t from, int64_t to, int64_t length) override;
   Result<std::vector<std::byte>> save(int64_t sequence, int64_t length) const override;

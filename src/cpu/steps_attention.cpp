@@ -1,0 +1,107 @@
+// Keys and values: appending them to a state, and attention over them.
+#include <algorithm>
+
+#include "core/concat.hpp"
+#include "cpu/plan.hpp"
+#include "cpu/state.hpp"
+#include "cpu/views.hpp"
+
+namespace soffit::cpu {
+namespace {
+
+struct Place {
+  int64_t sequence, position;
+};
+
+// The row's place in the state, or a fault.
+std::optional<Place> place_of(Member& m, const char* what, const StateDescription& d, const ArrayView& sequences,
+                              const ArrayView& positions, int64_t row) {
+  const int64_t s = row_of<int32_t>(sequences, 0)[row], p = row_of<int32_t>(positions, 0)[row];
+  if (s >= 0 && s < d.sequences && p >= 0 && p < d.context) return Place{s, p};
+  m.plan.fail(invalid_argument(std::string(what) + ": sequence " + std::to_string(s) + " of " +
+                               std::to_string(d.sequences) + ", position " + std::to_string(p) + " of " +
+                               std::to_string(d.context)));
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Step> make_append_key_value(const StepContext& c, const AppendKeyValue& o) {
+  const auto* state = dynamic_cast<const CpuState*>(o.state);
+  if (!state) return invalid_argument("append_key_value: state of another backend");
+  Step step;
+  step.run = [o, state, k = &c.kernels](Member& m) {
+    const KeyValueStore& store = *state->key_values(o.layer);
+    const int64_t heads = store.layer().heads, dim = store.layer().head_dim;
+    for_rows(m, o.k.rows, [&](int64_t i) {
+      const auto at = place_of(m, "append_key_value", state->description(), o.sequences, o.positions, i);
+      if (!at) return;
+      for (int64_t h = 0; h < heads; ++h)
+        store.put(*k, at->sequence, at->position, h, row_of<float>(o.k, i) + h * dim, row_of<float>(o.v, i) + h * dim);
+      store.appended(at->sequence, at->position);
+    });
+  };
+  return step;
+}
+
+// Work is cut into units of one key-value head and a few rows, or fewer query heads where there are not enough units.
+Result<Step> make_attention(const StepContext& c, const Attention& o) {
+  const auto* state = dynamic_cast<const CpuState*>(o.state);
+  if (!state) return invalid_argument("attention: state of another backend");
+  const KeyValueLayer layer = state->key_values(o.layer)->layer();
+  const int64_t group = o.query_heads / layer.heads, n = o.q.rows;
+  constexpr int64_t kRows = 8;
+  const int64_t rows = std::min(n, kRows), row_blocks = rows ? (n + rows - 1) / rows : 0;
+  const int64_t splits = layer.heads * row_blocks >= 2 * c.threads ? 1 : group;  // of a group's query heads
+  const int64_t heads = group / splits;                                          // query heads a unit
+  Step step;
+  const uint64_t queries = uint64_t(rows * heads) * sizeof(AttendJob::Query);
+  const uint64_t floats = (queries + 63) / 64 * 64;
+  step.scratch = floats + uint64_t(kAttendScratch) * sizeof(float);
+  step.run = [=, k = &c.kernels](Member& m) {
+    const KeyValueStore& store = *state->key_values(o.layer);
+    const KeyValueLayer l = store.layer();
+    auto* list = reinterpret_cast<AttendJob::Query*>(m.scratch);
+    AttendJob job;
+    job.queries = list;
+    job.half = store.half();
+    job.held = store.held();
+    job.head_dim = l.head_dim;
+    job.scale = o.scale;
+    job.scratch = reinterpret_cast<float*>(m.scratch + floats);
+    const int64_t units = l.heads * row_blocks * splits;
+    for (int64_t u; (u = m.next.fetch_add(1, std::memory_order_relaxed)) < units;) {
+      // The last rows see the most keys: they go first.
+      const int64_t block = row_blocks - 1 - u / (l.heads * splits), head = u % (l.heads * splits) / splits,
+                    first = u % splits * heads;
+      int64_t sequence = -1;
+      job.count = 0;
+      const auto flush = [&] {
+        if (job.count == 0) return;
+        job.keys = store.keys(sequence, head);
+        job.values = store.values(sequence, head);
+        k->attend(job);
+        job.count = 0;
+      };
+      for (int64_t i = block * rows; i < std::min(n, (block + 1) * rows); ++i) {
+        const auto at = place_of(m, "attention", state->description(), o.sequences, o.positions, i);
+        if (!at) return;
+        if (at->sequence != sequence) flush();
+        sequence = at->sequence;
+        const int64_t from = o.window > 0 ? std::max<int64_t>(0, at->position - o.window + 1) : 0;
+        if (const int64_t held = store.first_held(at->sequence); from < held)
+          return m.plan.fail(
+              invalid_argument(concat("attention: position ", at->position, " of sequence ", at->sequence, " sees ",
+                                      from, ", the state holds it from ", held, " on")));
+        for (int64_t h = 0; h < heads; ++h) {
+          const int64_t column = (head * group + first + h) * l.head_dim;
+          list[job.count++] = {row_of<float>(o.q, i) + column, row_of<float>(o.y, i) + column, from, at->position + 1};
+        }
+      }
+      flush();
+    }
+  };
+  return step;
+}
+
+}  // namespace soffit::cpu
