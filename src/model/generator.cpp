@@ -40,8 +40,8 @@ Result<std::span<const float>> Generator::run_prompt(std::span<const text::Token
   }
   // The last token is run again even if it is held: its logits are wanted.
   const auto [held, next] = std::ranges::mismatch(held_, prompt.first(prompt.size() - 1));
-  held_.erase(held, held_.end());
-  SOFFIT_CHECK(session_.truncate(sequence_, int64_t(held_.size())));
+  SOFFIT_TRY(const int64_t kept, session_.rewind(sequence_, held - held_.begin()));
+  held_.resize(size_t(kept));
   result.reused_tokens = int64_t(held_.size());
   const auto rest = prompt.subspan(held_.size());
   const auto logits = session_.append(sequence_, rest, options.keep_going);

@@ -41,11 +41,12 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model, const Sessi
   std::unique_ptr<Session> session(new Session(model, options));
   StateDescription description;
   for (const LayerConfig& layer : model.config().layers) {
-    description.layers.push_back(KeyValueLayer{layer.key_value_heads, model.config().head_dim});
+    description.layers.push_back(KeyValueLayer{layer.key_value_heads, model.config().head_dim, layer.window});
   }
   description.sequences = options.sequences;
   description.context = options.context;
   description.type = options.key_value_type;
+  description.batch = options.batch;
   Backend& backend = model.backend();
   SOFFIT_TRY(session->state_, backend.new_state(description));
   SOFFIT_TRY(session->space_,
@@ -179,6 +180,14 @@ Status Session::truncate(int64_t sequence, int64_t length) {
   SOFFIT_CHECK(state_->truncate(sequence, length));
   held = length;
   return {};
+}
+
+Result<int64_t> Session::rewind(int64_t sequence, int64_t length) {
+  const Status cut = truncate(sequence, length);
+  if (cut) return length;
+  if (cut.error().code != Code::unsupported) return cut.error();
+  SOFFIT_CHECK(truncate(sequence, 0));
+  return int64_t(0);
 }
 
 Status Session::copy(int64_t from, int64_t to) {

@@ -46,7 +46,10 @@ class Session {
                                         const std::function<bool()>& keep_going = {});
 
   int64_t length(int64_t sequence) const { return lengths_[size_t(sequence)]; }
+  // Code::unsupported where a layer does not hold what the next token would see; see State::truncate.
   Status truncate(int64_t sequence, int64_t length);
+  // Truncates, or where that is unsupported empties the sequence; says how many tokens are held now.
+  Result<int64_t> rewind(int64_t sequence, int64_t length);
   Status copy(int64_t from, int64_t to);  // `to` becomes what `from` is
   Result<std::vector<std::byte>> save(int64_t sequence) const;
   Status load(int64_t sequence, std::span<const std::byte> saved);

@@ -163,5 +163,28 @@ TEST_F(Generating, ReusesWhatTheSequenceHoldsOfThePrompt) {
   EXPECT_EQ(session_->length(0), 1);
 }
 
+// A state that holds windows cannot go back to a prompt's beginning: the prompt is run anew, with the same answer.
+TEST(GeneratingWithWindows, APromptThatPartsEarlyIsRunAnew) {
+  const LoadedFile loaded = load(ModelFile::gemma3(), take(create_backend("cpu", {})));
+  const auto tokenizer = make_tokenizer();
+  std::vector<text::TokenId> first, second;
+  for (int i = 0; i < 200; i++) first.push_back(i * 7 % 47 + 3), second.push_back((i < 50 ? i * 7 : i * 11) % 47 + 3);
+  const auto answers = [&](const std::vector<std::vector<text::TokenId>>& prompts) {
+    auto session = take(model::Session::create(*loaded.model, {.context = 400, .batch = 4}));
+    text::Sampler sampler = take(text::Sampler::create({.temperature = 0}));
+    model::Generator generator(*session, *tokenizer, sampler);
+    Generation last;
+    for (const auto& prompt : prompts) last = take(generator.generate(prompt, {.max_tokens = 5, .ignore_end = true}));
+    return last;
+  };
+  const Generation alone = answers({second}), after = answers({first, second});
+  EXPECT_EQ(after.tokens, alone.tokens);
+  EXPECT_EQ(after.reused_tokens, 0);
+  // What is near is reused.
+  auto longer = first;
+  longer.push_back(5);
+  EXPECT_GE(answers({first, longer}).reused_tokens, 199);
+}
+
 }  // namespace
 }  // namespace soffit::test

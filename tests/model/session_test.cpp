@@ -214,5 +214,42 @@ TEST(Session, MoreBatchSizesThanPlansAreKept) {
   }
 }
 
+// Layers with a window of 7 hold it and the batch alone: the same logits, in less memory, and no way far back.
+TEST(Session, WindowsHoldWhatIsSeen) {
+  const LoadedFile loaded = load(ModelFile::gemma3(), take(create_backend("cpu", {})));
+  const model::SessionOptions options = {.context = 600, .batch = 4, .sequences = 2};
+  const auto ring = take(Session::create(*loaded.model, options));
+  model::SessionOptions of_all = options;
+  of_all.batch = 600;
+  const auto all = take(Session::create(*loaded.model, of_all));
+  EXPECT_LT(ring->state_bytes(), all->state_bytes() / 2);
+  std::vector<int32_t> tokens;
+  for (int32_t i = 0; i < 300; i++) tokens.push_back(i * 7 % 50);
+  const auto run = [&](Session& session, size_t begin, size_t end) {
+    std::vector<std::vector<float>> logits;
+    for (size_t at = begin; at < end; at += 4) logits.push_back(append(session, 0, std::span(tokens).subspan(at, 4)));
+    return logits;
+  };
+  const auto expected = run(*all, 0, 300);
+  EXPECT_EQ(run(*ring, 0, 300), expected);
+
+  const Status far = ring->truncate(0, 200);
+  ASSERT_FALSE(far);
+  EXPECT_EQ(far.error().code, Code::unsupported);
+  EXPECT_EQ(ring->length(0), 300);
+  expect_ok(ring->copy(0, 1));
+  expect_ok(ring->truncate(0, 280));
+  const auto end = std::vector<std::vector<float>>(expected.begin() + 70, expected.end());
+  EXPECT_EQ(run(*ring, 280, 300), end);
+  expect_ok(ring->load(0, take(ring->save(1))));
+  EXPECT_EQ(take(ring->rewind(0, 280)), 280);
+  EXPECT_EQ(run(*ring, 280, 300), end);
+
+  EXPECT_EQ(take(ring->rewind(0, 200)), 0);
+  EXPECT_EQ(ring->length(0), 0);
+  EXPECT_EQ(run(*ring, 0, 300), expected);
+  EXPECT_FALSE(ring->rewind(0, 301));
+}
+
 }  // namespace
 }  // namespace soffit::test

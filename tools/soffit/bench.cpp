@@ -73,7 +73,7 @@ Status advance(model::Session& session, std::span<const int32_t> tokens, int64_t
 
 Result<Pass> run_pass(model::Session& session, const Test& test, std::span<const int32_t> tokens,
                       const InterruptGuard& guard) {
-  SOFFIT_CHECK(session.truncate(0, std::min(session.length(0), test.depth)));
+  SOFFIT_CHECK(session.rewind(0, std::min(session.length(0), test.depth)));
   const auto held = tokens.subspan(size_t(session.length(0)), size_t(test.depth - session.length(0)));
   SOFFIT_CHECK(advance(session, held, session.options().batch, guard, nullptr));
   Pass pass;
