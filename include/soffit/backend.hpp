@@ -5,6 +5,15 @@
 // the plan is run any number of times. What changes between runs (token ids, positions, expert ids) is read from
 // buffers, never from arguments. Nothing allocates while a plan runs.
 //
+// Order. Every call is done when it returns: what run(), write(), read() and copy() have done is seen by whatever is
+// called after them, on this backend and on any other, so nothing here needs events. Several devices work at once when
+// each has a thread of the caller's that runs its plans; one waits for another where their threads do. AllReduce is
+// where plans of several devices meet.
+//
+// Faults. What can be known when a plan is made is an error of plan(). What only the device finds, such as an id out of
+// range, stays with the run it happened in: the operations after it go on with whatever is there, run() returns the
+// first fault found, the results of that run are anything, and the plan can be run again.
+//
 // Objects made by a Backend must not outlive it.
 //
 // Thread-safety: a Backend may be used from several threads to create objects; one Plan runs in one thread at a time,

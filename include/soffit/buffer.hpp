@@ -20,10 +20,14 @@ class Buffer {
   virtual uint64_t size() const = 0;
   // The host's address of the memory; null where the host cannot reach it.
   virtual void* host() = 0;
+  const void* host() const { return const_cast<Buffer*>(this)->host(); }
   // Synchronous copies; an error when [offset, offset + size) is not inside the buffer.
   virtual Status write(uint64_t offset, std::span<const std::byte> from) = 0;
   virtual Status read(uint64_t offset, std::span<std::byte> to) const = 0;
 };
+
+// Copies bytes between buffers of any two backends; done when it returns. Ranges of one buffer must not overlap.
+Status copy(const Buffer& from, uint64_t from_offset, Buffer& to, uint64_t to_offset, uint64_t size);
 
 // A matrix inside a buffer: `rows` rows of `cols` contiguous elements, one every `row_stride` elements. A stride of 0
 // repeats one row. Heads are column ranges of a row: (rows, heads * head_dim).

@@ -177,6 +177,9 @@ std::vector<LinearCase> linear_id_cases(Format format, bool quick) {
       c.parts = {{format, 20}, {Format::q8_0, 7}}, c.cols = 512, c.bias = true, c.y_type = DataType::f16;
     });
   }
+  for (DataType x : {DataType::f32, DataType::f16, DataType::bf16})
+    for (DataType y : {DataType::f32, DataType::f16, DataType::bf16})
+      mixture(4, 2, 3, [&](LinearCase& c) { c.x_type = x, c.y_type = y, c.x_gap = 1, c.y_gap = 3; });
   // More slots of one expert than a kernel takes at once.
   if (!quick) mixture(3, 2, 300, [&](LinearCase& c) { c.ids = Ids::same; });
   return cases.take();

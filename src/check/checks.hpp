@@ -24,6 +24,7 @@ std::vector<Check> gather_checks(bool quick);
 std::vector<Check> add_checks(bool quick);
 std::vector<Check> scale_checks(bool quick);
 std::vector<Check> soft_cap_checks(bool quick);
+std::vector<Check> all_reduce_checks(bool quick);
 std::vector<Check> short_convolution_checks(bool quick);
 std::vector<Check> gated_delta_rule_checks(bool quick);
 

@@ -103,4 +103,19 @@ std::vector<Check> soft_cap_checks(bool quick) {
   return checks;
 }
 
+// One device: every value as it was.
+std::vector<Check> all_reduce_checks(bool quick) {
+  std::vector<Check> checks;
+  for (const Elementwise& c : shapes(quick, true)) {
+    if (!c.in_place) continue;
+    add_elementwise(
+        checks, OperationKind::all_reduce, c, "one device",
+        [](const ArrayView&, const ArrayView&, const ArrayView& y) { return AllReduce{y}; },
+        [](double a, double) {
+          return Value{a, 0};
+        });
+  }
+  return checks;
+}
+
 }  // namespace soffit::checker

@@ -25,6 +25,7 @@ constexpr Around kAround[] = {{OperationKind::rms_norm, norm_checks},
                               {OperationKind::add, add_checks},
                               {OperationKind::scale, scale_checks},
                               {OperationKind::soft_cap, soft_cap_checks},
+                              {OperationKind::all_reduce, all_reduce_checks},
                               {OperationKind::short_convolution, short_convolution_checks},
                               {OperationKind::gated_delta_rule, gated_delta_rule_checks}};
 

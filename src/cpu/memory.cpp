@@ -56,15 +56,16 @@ Status CpuBuffer::check(uint64_t offset, uint64_t count) const {
                           std::to_string(size_));
 }
 
+// Wrapped memory may be what is read from or written to: bytes move as if there were a copy between.
 Status CpuBuffer::write(uint64_t offset, std::span<const std::byte> from) {
   SOFFIT_CHECK(check(offset, from.size()));
-  if (!from.empty()) std::memcpy(data_ + offset, from.data(), from.size());
+  if (!from.empty()) std::memmove(data_ + offset, from.data(), from.size());
   return {};
 }
 
 Status CpuBuffer::read(uint64_t offset, std::span<std::byte> to) const {
   SOFFIT_CHECK(check(offset, to.size()));
-  if (!to.empty()) std::memcpy(to.data(), data_ + offset, to.size());
+  if (!to.empty()) std::memmove(to.data(), data_ + offset, to.size());
   return {};
 }
 
