@@ -1,6 +1,6 @@
 # Packages and builds. Sourced after common.sh.
 
-build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libboost-context-dev)
+build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libpcre2-dev libboost-context-dev libhwloc-dev)
 
 # install_packages PACKAGE…: installs the Debian packages that are missing; where that is not allowed, names them and
 # stops.

@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "core/concat.hpp"
-#include "core/topology.hpp"
 
 namespace soffit::measure {
 namespace {
@@ -138,21 +137,6 @@ std::string date_utc() {
 MemoryState memory_state() {
   auto memory = fields_of("/proc/meminfo");
   return {size_of(memory["MemTotal"]), std::min(size_of(memory["MemAvailable"]), cgroup_room())};
-}
-
-std::vector<Cache> caches() {
-  std::vector<Cache> list;
-  const std::string cpu = concat("/sys/devices/system/cpu/cpu", allowed_processors().front(), "/cache/index");
-  for (int i = 0;; ++i) {
-    const std::string directory = cpu + std::to_string(i);
-    const std::string level = first_line(directory + "/level");
-    if (level.empty()) return list;
-    std::string type = first_line(directory + "/type");
-    std::ranges::transform(type, type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
-    list.push_back({std::atoi(level.c_str()), type, size_of(first_line(directory + "/size")),
-                    std::atoi(first_line(directory + "/coherency_line_size").c_str()),
-                    first_line(directory + "/shared_cpu_list")});
-  }
 }
 
 }  // namespace soffit::measure

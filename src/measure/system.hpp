@@ -29,10 +29,8 @@ struct Cache {
   int level = 0;
   std::string type;         // "data", "instruction", "unified"
   uint64_t size = 0;        // bytes
-  int line = 0;             // bytes
+  int line = 0;             // bytes; 0: not known
   std::string shared_with;  // processors: "0-1"
 };
-// Of the first processor that this process may use.
-std::vector<Cache> caches();
 
 }  // namespace soffit::measure

@@ -37,6 +37,11 @@ TEST(Devices, JsonSaysWhatThereIsAndWhyNot) {
   }
   EXPECT_GT(cpu.at("memory_bytes").get<uint64_t>(), cpu.at("available_memory_bytes").get<uint64_t>());
   EXPECT_GE(cpu.at("processor_count").get<int>(), cpu.at("threads").get<int>());
+  EXPECT_EQ(cpu.at("topology_fault"), Json());
+  EXPECT_GE(cpu.at("cores").get<int>(), 1);
+  EXPECT_LE(cpu.at("cores").get<int>(), cpu.at("processor_count").get<int>());
+  EXPECT_GE(cpu.at("packages").get<int>(), 1);
+  EXPECT_GE(cpu.at("numa_nodes").get<int>(), 1);
   EXPECT_EQ(cpu.at("formats").at("linear").size(), 18u);
 }
 
@@ -45,6 +50,7 @@ TEST(Devices, Text) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, HasSubstr("scalar"));
+  EXPECT_THAT(run.out, HasSubstr(" NUMA nodes"));
   EXPECT_THAT(run.out, HasSubstr("cuda  not available: "));
 }
 

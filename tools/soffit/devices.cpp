@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "core/topology.hpp"
+#include "machine.hpp"
 #include "measure/system.hpp"
 #include "options.hpp"
 #include "soffit/operation.hpp"
@@ -32,8 +33,10 @@ Json formats_of(const Backend& backend) {
 }
 
 Json cpu_members(const Backend& backend) {
+  const auto read = read_machine();
+  const Machine machine = read ? *read : Machine{};
   Json caches = Json::array();
-  for (const measure::Cache& cache : measure::caches()) {
+  for (const measure::Cache& cache : machine.caches) {
     caches.push_back({{"level", cache.level},
                       {"type", cache.type},
                       {"bytes", cache.size},
@@ -43,10 +46,18 @@ Json cpu_members(const Backend& backend) {
   const auto processors = allowed_processors();
   const double quota = cgroup_quota();
   const auto memory = measure::memory_state();
-  return {{"name", measure::cpu_name()},          {"processors", measure::ranges(processors)},
-          {"processor_count", processors.size()}, {"processor_quota", quota > 0 ? Json(quota) : Json()},
-          {"threads", backend.threads()},         {"caches", caches},
-          {"memory_bytes", memory.total},         {"available_memory_bytes", memory.available},
+  return {{"name", measure::cpu_name()},
+          {"processors", measure::ranges(processors)},
+          {"processor_count", processors.size()},
+          {"processor_quota", quota > 0 ? Json(quota) : Json()},
+          {"cores", machine.cores},
+          {"packages", machine.packages},
+          {"numa_nodes", machine.numa_nodes},
+          {"topology_fault", read ? Json() : Json(read.error().message)},
+          {"threads", backend.threads()},
+          {"caches", caches},
+          {"memory_bytes", memory.total},
+          {"available_memory_bytes", memory.available},
           {"pages", measure::page_sizes()}};
 }
 
@@ -98,6 +109,12 @@ void print_cpu(const Json& row) {
       row["processors"].get<std::string>(),
       row["processor_quota"].is_null() ? "" : fmt::format(", a quota of {:.1f}", row["processor_quota"].get<double>()),
       row["threads"].get<int>()));
+  if (row["topology_fault"].is_null()) {
+    print(fmt::format("  {:16}{} cores, {} packages, {} NUMA nodes\n", "topology", row["cores"].get<int>(),
+                      row["packages"].get<int>(), row["numa_nodes"].get<int>()));
+  } else {
+    print(fmt::format("  {:16}not known: {}\n", "topology", row["topology_fault"].get<std::string>()));
+  }
   for (const Json& cache : row["caches"]) {
     print(fmt::format("  {:16}{} KiB, lines of {} B, shared by {}\n",
                       fmt::format("L{} {}", cache["level"].get<int>(),

@@ -8,6 +8,7 @@
 #include "console.hpp"
 #include "format_list.hpp"
 #include "interrupt.hpp"
+#include "machine.hpp"
 #include "measure/kernel_bench.hpp"
 #include "measure/machine_ceilings.hpp"
 #include "model_setup.hpp"
@@ -36,9 +37,10 @@ Json json_of(const measure::ArithmeticCeiling& c) {
 }
 
 Result<Json> measured_ceilings(const RooflineOptions& options, Backend& backend) {
+  SOFFIT_TRY(const Machine machine, read_machine());
   Json read = Json::array(), arithmetic = Json::array();
   const auto add = [&](Backend& with) -> Status {
-    const auto sets = measure::working_sets(measure::caches(), with.threads(), measure::memory_state().available);
+    const auto sets = measure::working_sets(machine.caches, with.threads(), measure::memory_state().available);
     SOFFIT_TRY(const auto reads, measure::read_ceilings(with, sets, kCeilingSeconds));
     for (const auto& ceiling : reads) read.push_back(json_of(ceiling));
     SOFFIT_TRY(const auto peaks, measure::arithmetic_ceilings(with, kCeilingSeconds));
