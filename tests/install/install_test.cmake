@@ -1,5 +1,5 @@
 # Installs the build tree, moves the result, and builds and runs the consumer from it, found by CMake and by pkg-config.
-# cmake -D BUILD=<build directory> -D WORK=<empty directory> -D COMPILER=<C++ compiler> -P install_test.cmake
+# cmake -D BUILD=<build directory> -D WORK=<empty directory> -D COMPILER=<C++ compiler> -D C_COMPILER=<C compiler> -P install_test.cmake
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -14,11 +14,18 @@ function(expect_consumer)
   endif()
 endfunction()
 
+function(expect_c_consumer)
+  run(${ARGV})
+  if(NOT output MATCHES "installed soffit: [0-9.]+ from C, on [a-z0-9_]+")
+    message(FATAL_ERROR "the consumer in C printed: ${output}")
+  endif()
+endfunction()
+
 set(consumer ${CMAKE_CURRENT_LIST_DIR}/consumer)
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/moved)  # nothing in it may name the place where it was installed
-file(GLOB_RECURSE texts ${WORK}/moved/*.cmake ${WORK}/moved/*.pc ${WORK}/moved/*.hpp)
+file(GLOB_RECURSE texts ${WORK}/moved/*.cmake ${WORK}/moved/*.pc ${WORK}/moved/*.hpp ${WORK}/moved/*.h)
 foreach(text IN LISTS texts)
   file(READ ${text} content)
   foreach(place ${WORK} ${BUILD} ${SOURCE})
@@ -29,10 +36,11 @@ foreach(text IN LISTS texts)
   endforeach()
 endforeach()
 
-run(${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
-    "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_PREFIX_PATH=${WORK}/moved)
+run(${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}" -DCMAKE_PREFIX_PATH=${WORK}/moved)
 run(${CMAKE_COMMAND} --build ${WORK}/cmake)
 expect_consumer(${WORK}/cmake/consumer)
+expect_c_consumer(${WORK}/cmake/consumer_c)
 
 file(GLOB_RECURSE description ${WORK}/moved/soffit.pc)
 get_filename_component(directory ${description} DIRECTORY)
@@ -43,6 +51,8 @@ separate_arguments(options UNIX_COMMAND "${options}")
 separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
 run(${COMPILER} -std=c++20 ${FLAGS} ${consumer}/main.cpp ${options} -o ${WORK}/consumer)
 expect_consumer(${WORK}/consumer)
+run(${C_COMPILER} -std=c11 ${FLAGS} ${consumer}/main.c ${options} -o ${WORK}/consumer_c)
+expect_c_consumer(${WORK}/consumer_c)
 
 if(EXISTS ${WORK}/moved/bin/soffit)
   run(${WORK}/moved/bin/soffit --version)
