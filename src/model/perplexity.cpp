@@ -92,6 +92,15 @@ double DivergenceSum::mean() const {
   return std::accumulate(divergences_.begin(), divergences_.end(), 0.0) / double(divergences_.size());
 }
 
+double DivergenceSum::standard_error() const {
+  const auto count = double(divergences_.size());
+  if (count < 2) return std::numeric_limits<double>::quiet_NaN();
+  const double middle = mean();
+  double squares = 0;
+  for (const double divergence : divergences_) squares += (divergence - middle) * (divergence - middle);
+  return std::sqrt(squares / (count - 1) / count);
+}
+
 double DivergenceSum::quantile(double fraction) const {
   std::vector<double> sorted = divergences_;
   std::ranges::sort(sorted);

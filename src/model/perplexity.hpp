@@ -62,6 +62,7 @@ class DivergenceSum {
  public:
   void add(double divergence, bool same_top);
   double mean() const;
+  double standard_error() const;           // of the mean
   double quantile(double fraction) const;  // interpolated
   double same_top() const;                 // fraction of positions
 

@@ -11,6 +11,7 @@
 namespace soffit::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using tool::Json;
 
@@ -52,6 +53,23 @@ TEST(Devices, Text) {
   EXPECT_THAT(run.out, HasSubstr("scalar"));
   EXPECT_THAT(run.out, HasSubstr(" NUMA nodes"));
   EXPECT_THAT(run.out, HasSubstr("cuda  not available: "));
+}
+
+TEST(Devices, WhatIsAskedForByNameMustBeThere) {
+  const auto refusal = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "devices");
+    const Outcome run = run_program(arguments);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  };
+  EXPECT_THAT(refusal({"--isa", "hopper"}), AllOf(HasSubstr("'hopper'"), HasSubstr("scalar")));
+  EXPECT_THAT(refusal({"--backend", "metal"}), AllOf(HasSubstr("'metal'"), HasSubstr("cpu")));
+  EXPECT_THAT(refusal({"--device", "7"}), HasSubstr("device 7"));
+  const Outcome run = run_program({"devices", "--isa", "scalar", "-t", "1", "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(Json::parse(run.out)[0].at("isa"), "scalar");
+  EXPECT_EQ(Json::parse(run.out)[0].at("threads"), 1);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ TEST(DivergenceSum, MeanQuantileAndTop) {
   model::DivergenceSum sum;
   for (int i = 0; i <= 200; i++) sum.add(i, i % 4 == 0);
   EXPECT_EQ(sum.mean(), 100);
+  EXPECT_NEAR(sum.standard_error(), std::sqrt(202.0 / 12), 1e-9);
   EXPECT_NEAR(sum.quantile(0.99), 198, 1e-9);
   EXPECT_NEAR(sum.quantile(0.001), 0.2, 1e-9);
   EXPECT_NEAR(sum.same_top(), 51.0 / 201, 1e-12);

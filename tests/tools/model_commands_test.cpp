@@ -26,6 +26,9 @@ class ModelCommands : public testing::Test {
     ModelFile file = ModelFile::llama();
     file.add_tokenizer();
     file.write(path("model.gguf"));
+    ModelFile more = file;
+    more.tensors["blk.0.unheard_of.weight"] = {{8, 8}};
+    more.write(path("more_tensors.gguf"));
     file.keys[".tokenizer.chat_template"] = std::string("{% unheard_of %}");
     file.write(path("unknown_template.gguf"));
     file.keys[".tokenizer.chat_template"] = std::string(
@@ -88,6 +91,9 @@ TEST_F(ModelCommands, RunReadsAFileOrStandardInput) {
   const Outcome missing = run({"-f", path("nothing")});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("nothing"));
+  const Outcome folder = run({"-f", folder_.string()});
+  EXPECT_EQ(folder.exit_code, 1);
+  EXPECT_THAT(folder.err, HasSubstr("cannot read '" + folder_.string() + "'"));
 }
 
 TEST_F(ModelCommands, EqualSeedsGiveEqualTextOnAnyThreadCount) {
@@ -180,8 +186,32 @@ TEST_F(ModelCommands, BenchHasARowForEachTest) {
   EXPECT_GT(double(rows[5]["bytes_per_token"]), double(rows[2]["bytes_per_token"]));
 }
 
+// llama.cpp #22049: counters went on from test to test.
+TEST_F(ModelCommands, BenchCountsTheSameForTheSameTest) {
+  const Outcome outcome = run_program({"bench", "-m", path("model.gguf"), "-p", "8,8", "-n", "4,4", "-d", "16", "-r",
+                                       "1", "-t", "2", "--output", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json rows = Json::parse(outcome.out);
+  ASSERT_EQ(rows.size(), 4u);
+  for (const size_t first : {0, 2}) {
+    for (const char* count : {"test", "depth", "bytes_per_token", "barriers", "layout"}) {
+      EXPECT_EQ(rows[first][count], rows[first + 1][count]) << count;
+    }
+  }
+}
+
+TEST_F(ModelCommands, TensorsThatNobodyReadsAreNamedAndNotFatal) {
+  const Outcome text = run({"-p", "Hello", "-n", "2"}, {}, "more_tensors.gguf");
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.err, HasSubstr("1 tensors of the file are not used: blk.0.unheard_of.weight"));
+  const Outcome listed = run_program({"inspect", path("more_tensors.gguf"), "--tensors", "--check"});
+  EXPECT_EQ(listed.exit_code, 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("blk.0.unheard_of.weight"));
+}
+
 TEST_F(ModelCommands, BenchWithoutATestIsWrongUsage) {
   EXPECT_EQ(run_program({"bench", "-m", path("model.gguf"), "-p", "0", "-n", "0"}).exit_code, 2);
+  EXPECT_EQ(run_program({"bench", "-m", path("model.gguf"), "-r", "0"}).exit_code, 2);
 }
 
 TEST_F(ModelCommands, PerplexityAndDivergence) {
@@ -205,10 +235,16 @@ TEST_F(ModelCommands, PerplexityAndDivergence) {
   const Json same = Json::parse(perplexity({"-c", "32", "--kl-against", base}).out);
   EXPECT_EQ(same["perplexity"], first["perplexity"]);
   EXPECT_LT(std::abs(double(same["kl_mean"])), 1e-6);
+  EXPECT_GE(same["kl_stderr"], 0.0);
+  EXPECT_LT(double(same["kl_stderr"]), 1e-6);
   EXPECT_EQ(same["same_top"], 1.0);
   const Json part = Json::parse(perplexity({"-c", "32", "--kl-against", base, "--chunks", "2"}).out);
   EXPECT_EQ(part["chunks"].size(), 2u);
   EXPECT_EQ(part["perplexity"], first["chunks"][1]);
+
+  const Outcome none = perplexity({"-c", "32", "--chunks", "0"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--chunks 0"));
 
   const Outcome window = perplexity({"--kl-against", base, "-c", "16"});
   EXPECT_EQ(window.exit_code, 2);

@@ -70,7 +70,7 @@ TEST(Options, CommonOnes) {
 TEST(Options, UnknownNamesAreRefusedWithTheList) {
   for (const auto& [option, value, listed] :
        {std::tuple("--backend", "vulkan", "metal-lanes"), std::tuple("--isa", "sse2", "avx_vnni"),
-        std::tuple("--output", "xml", "csv")}) {
+        std::tuple("--output", "xml", "csv"), std::tuple("--output", "2", "csv")}) {
     CLI::App app;
     CommonOptions options;
     add_common_options(app, options);
@@ -80,6 +80,15 @@ TEST(Options, UnknownNamesAreRefusedWithTheList) {
     } catch (const CLI::ParseError& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr(listed));
     }
+  }
+}
+
+TEST(Options, SeedsAreWholeNumbersFrom0On) {
+  for (const char* seed : {"-1", "", "x", "1.5", "0x10", "18446744073709551616"}) {
+    CLI::App app;
+    CommonOptions options;
+    add_common_options(app, options);
+    EXPECT_THROW(parse(app, {"--seed", seed}), CLI::ParseError) << seed;
   }
 }
 

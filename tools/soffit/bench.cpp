@@ -257,7 +257,7 @@ std::function<int()> declare(CLI::App& app) {
   add_sizes(app, "-n,--tokens", options->generations, "tokens generated (default: 128)");
   add_sizes(app, "-d,--depth", options->depths, "tokens that the sequence holds before (default: 0)");
   add_size(app, "-r,--repetitions", options->repetitions, "passes of each test (default: 3)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
   add_size(app, "-b,--batch", options->batch, "tokens of a prompt in one run (default: 512)");
   return [options] { return bench(*options); };
 }

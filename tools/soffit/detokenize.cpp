@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "table.hpp"
+#include "text_file.hpp"
 #include "tokenizer_input.hpp"
 
 namespace soffit::tool {

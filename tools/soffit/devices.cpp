@@ -9,6 +9,7 @@
 #include "core/topology.hpp"
 #include "machine.hpp"
 #include "measure/system.hpp"
+#include "model_setup.hpp"
 #include "options.hpp"
 #include "soffit/operation.hpp"
 #include "table.hpp"
@@ -61,7 +62,7 @@ Json cpu_members(const Backend& backend) {
           {"pages", measure::page_sizes()}};
 }
 
-Json describe(std::string_view name) {
+Json describe(std::string_view name, const BackendOptions& options) {
   Json row = {{"backend", name}, {"available", false}, {"reason", ""}};
   const auto entry = std::ranges::find(backends(), name, &BackendEntry::name);
   if (entry == backends().end()) {
@@ -72,7 +73,7 @@ Json describe(std::string_view name) {
     row["reason"] = available.error().message;
     return row;
   }
-  const auto backend = create_backend(name, {});
+  const auto backend = create_backend(name, options);
   if (!backend) {
     row["reason"] = backend.error().message;
     return row;
@@ -105,7 +106,7 @@ void print_cpu(const Json& row) {
                                          : isa["reason"].get<std::string>()));
   }
   print(fmt::format(
-      "  {:16}{} ({}){}, {} threads by default\n", "processors", row["processor_count"].get<int>(),
+      "  {:16}{} ({}){}, {} threads\n", "processors", row["processor_count"].get<int>(),
       row["processors"].get<std::string>(),
       row["processor_quota"].is_null() ? "" : fmt::format(", a quota of {:.1f}", row["processor_quota"].get<double>()),
       row["threads"].get<int>()));
@@ -131,8 +132,14 @@ void print_cpu(const Json& row) {
 }
 
 int devices(const CommonOptions& options) {
+  // What was asked for by name must be there.
+  if (const auto asked = make_backend(options); !asked) return fail(asked.error());
   std::vector<Json> rows;
-  for (const std::string_view name : kNames) rows.push_back(describe(name));
+  for (const std::string_view name : kNames) {
+    BackendOptions backend;
+    if (name == options.backend) backend.isa = options.isa, backend.threads = options.threads;
+    rows.push_back(describe(name, backend));
+  }
   if (options.output != Output::text) {
     static const std::vector<Column> kColumns = {{"backend", "backend", {}}, {"available", "available", {}},
                                                  {"isa", "isa", {}},         {"threads", "threads", {}},

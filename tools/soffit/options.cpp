@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <charconv>
 
 #include "core/escape.hpp"
 
@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 2> kSingleDashWords = {"-ngl", "-cnv"};
 const std::vector<std::string> kBackends = {"cpu", "cuda", "metal", "metal-lanes"};
 const std::vector<std::string> kIsas = {"auto", "scalar",       "avx2",      "avx_vnni", "avx512", "amx",
                                         "neon", "neon_dotprod", "neon_i8mm", "hopper",   "generic"};
+const std::vector<std::string> kOutputs = {"text", "md", "csv", "json"};
 constexpr int kMost = 1'000'000;
 
 std::string joined(const std::vector<std::string>& names) {
@@ -47,14 +48,25 @@ std::string parse_error(const std::string& text) {
   return parsed ? std::string() : parsed.error().message;
 }
 
+std::string seed_error(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", escaped(text, 40));
+}
+
+// One of kOutputs.
+Output parse_output(std::string_view kind) {
+  return kind == "md" ? Output::md : kind == "csv" ? Output::csv : kind == "json" ? Output::json : Output::text;
+}
+
+const CLI::Validator kSeed(seed_error, "");
 const CLI::Validator kSize(parse_error<parse_size>, "");
 const CLI::Validator kSizes(parse_error<parse_sizes>, "");
 
 }  // namespace
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
-  static const std::map<std::string, Output> outputs = {
-      {"text", Output::text}, {"md", Output::md}, {"csv", Output::csv}, {"json", Output::json}};
   const auto add = [&](const std::string& names, auto& value, const std::string& description, const char* type) {
     return app.add_option(names, value, description)->type_name(type)->group("Common options");
   };
@@ -72,10 +84,15 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
       ->check(in_range(0, kMost));
   add_flag("--no-repack", options.no_repack, "use the weights as they lie in the file");
   add_flag("--exact", options.exact, "no activation rounded below fp16");
-  add("--seed", options.seed, "seed of everything random", "S");
+  // CLI11 would take -1 and whatever is too large for 2^64 - 1.
+  add("--seed", options.seed, "seed of everything random", "S")->check(kSeed);
   add_flag("-v,--verbose", options.verbose, "say more, on stderr");
-  add("--output", options.output, "text, md, csv or json (default: text)", "KIND")
-      ->transform(CLI::CheckedTransformer(outputs).description(""));
+  app.add_option_function<std::string>(
+         "--output", [&options](const std::string& kind) { options.output = parse_output(kind); },
+         "text, md, csv or json (default: text)")
+      ->type_name("KIND")
+      ->group("Common options")
+      ->check(one_of(kOutputs));
 }
 
 void add_common_options_with_model(CLI::App& app, CommonOptions& options) {

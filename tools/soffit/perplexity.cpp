@@ -121,6 +121,7 @@ Json report(const PerplexityOptions& options, const Score& score) {
           {"tokens", score.perplexity.count()},
           {"chunks", score.chunks},
           {"kl_mean", compared ? Json(score.divergence.mean()) : Json()},
+          {"kl_stderr", compared ? Json(score.divergence.standard_error()) : Json()},
           {"kl_p99", compared ? Json(score.divergence.quantile(0.99)) : Json()},
           {"kl_max", of_base(score.largest_divergence)},
           {"same_top", compared ? Json(score.divergence.same_top()) : Json()}};
@@ -132,6 +133,7 @@ void print_report(Output output, const Json& report) {
                                  {"stderr", "±", show_fixed(4)},
                                  {"tokens", "tokens", {}},
                                  {"kl_mean", "mean KL", show_fixed(6)},
+                                 {"kl_stderr", "±", show_fixed(6)},
                                  {"kl_p99", "99 % KL", show_fixed(6)},
                                  {"kl_max", "max KL", show_fixed(6)},
                                  {"same_top", "same top", show_fixed(4)}};
@@ -140,6 +142,7 @@ void print_report(Output output, const Json& report) {
 }
 
 int perplexity(const PerplexityOptions& options) {
+  if (options.chunks == 0) return usage_error("--chunks 0: there is nothing to score");
   if (!options.save.empty() && !options.against.empty()) {
     return usage_error("--save-logits and --kl-against exclude each other");
   }

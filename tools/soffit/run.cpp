@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <iostream>
-#include <iterator>
 #include <random>
 
 #include "command.hpp"
@@ -23,16 +21,9 @@ const Clock::time_point kStart = Clock::now();
 
 double seconds_since_start() { return std::chrono::duration<double>(Clock::now() - kStart).count(); }
 
-Result<std::string> read_all(std::istream& stream, const std::string& name) {
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) return Error{Code::io, "cannot read " + name};
-  return text;
-}
-
 Result<std::string> read_prompt(const RunOptions& options) {
   if (options.has_prompt) return options.prompt;
-  if (options.prompt_file.empty()) return read_all(std::cin, "standard input");
-  return read_text_file(options.prompt_file);
+  return options.prompt_file.empty() ? read_standard_input() : read_text_file(options.prompt_file);
 }
 
 Result<std::vector<text::TokenId>> encode_prompt(const RunOptions& options, const LoadedModel& loaded,

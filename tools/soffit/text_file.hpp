@@ -1,4 +1,4 @@
-// A text that an option names, whole: a file, or something that is read like one, such as a pipe.
+// Texts that commands read, whole: standard input, a file, or something that is read like one, such as a pipe.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace soffit::tool {
 
-// At most 1 GB. "-" is standard input nowhere: commands that read it do so when the option is missing.
+// At most 1 GB each. "-" is standard input nowhere: commands that read it do so when the option is missing.
 Result<std::string> read_text_file(const std::string& path);
+Result<std::string> read_standard_input();
 
 }  // namespace soffit::tool

@@ -1,8 +1,5 @@
 #include "tokenizer_input.hpp"
 
-#include <iostream>
-#include <iterator>
-
 #include "console.hpp"
 #include "soffit/gguf.hpp"
 #include "text/load_tokenizer.hpp"
@@ -14,12 +11,6 @@ Result<std::shared_ptr<const text::Tokenizer>> open_tokenizer(const std::string&
   SOFFIT_TRY(auto tokenizer, text::load_tokenizer(*file));
   for (const std::string& warning : tokenizer->vocabulary().warnings) warn(warning);
   return tokenizer;
-}
-
-Result<std::string> read_standard_input() {
-  std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  if (std::cin.bad()) return Error{Code::io, "cannot read standard input"};
-  return text;
 }
 
 }  // namespace soffit::tool

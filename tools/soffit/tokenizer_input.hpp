@@ -1,4 +1,4 @@
-// What tokenize and detokenize share: the file's tokenizer, and the input.
+// What tokenize and detokenize share: the file's tokenizer.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,5 @@ namespace soffit::tool {
 
 // Opens the file and reads its tokenizer only. Its warnings go to stderr.
 Result<std::shared_ptr<const text::Tokenizer>> open_tokenizer(const std::string& path);
-
-// All bytes of standard input.
-Result<std::string> read_standard_input();
 
 }  // namespace soffit::tool
