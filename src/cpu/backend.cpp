@@ -29,6 +29,8 @@ Result<std::unique_ptr<Backend>> create(const BackendOptions& options) {
     return unsupported("device " + std::to_string(options.device) + ": the cpu backend has device 0 only");
   if (options.threads < 0) return invalid_argument("threads: " + std::to_string(options.threads));
   auto executor = options.executor;
+  if (executor && executor->threads() < 1)
+    return invalid_argument("an executor of " + std::to_string(executor->threads()) + " threads");
   if (executor && options.threads && options.threads != executor->threads())
     return invalid_argument(std::to_string(options.threads) + " threads on an executor of " +
                             std::to_string(executor->threads()));

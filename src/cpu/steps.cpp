@@ -5,8 +5,8 @@
 
 #include "cpu/plan.hpp"
 #include "cpu/prepared.hpp"
-#include "cpu/rope.hpp"
 #include "cpu/views.hpp"
+#include "ops/rope.hpp"
 
 namespace soffit::cpu {
 namespace {

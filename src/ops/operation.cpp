@@ -31,6 +31,15 @@ Status check_view(const ArrayView& v, const char* name, unsigned type_mask) {
   return {};
 }
 
+// rows or columns that an operation's numbers multiply to
+Result<int64_t> product(const char* name, int64_t a, int64_t b) {
+  int64_t r;
+  if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &r))
+    return invalid_argument(std::string(name) + ": " + std::to_string(a) + " x " + std::to_string(b) +
+                            " is no number of elements");
+  return r;
+}
+
 constexpr unsigned bit(DataType t) { return 1u << unsigned(t); }
 constexpr unsigned kF32 = bit(DataType::f32), kI32 = bit(DataType::i32);
 constexpr unsigned kReal = kF32 | bit(DataType::f16) | bit(DataType::bf16);
@@ -111,7 +120,7 @@ Status check_one(const RmsNorm& o) {
 }
 
 Status check_one(const Rotate& o) {
-  SOFFIT_CHECK(check_view(o.x, "x", kF32));
+  SOFFIT_CHECK(check_shape(o.x, "x", o.x.rows, o.x.cols));
   if (o.head_dim <= 0 || o.x.cols % o.head_dim != 0)
     return invalid_argument("rotate: " + std::to_string(o.x.cols) + " columns are no whole heads of " +
                             std::to_string(o.head_dim));
@@ -166,8 +175,9 @@ Status check_one(const Attention& o) {
   if (o.query_heads <= 0 || o.query_heads % l.heads != 0)
     return invalid_argument("attention: " + std::to_string(o.query_heads) + " query heads for " +
                             std::to_string(l.heads) + " key-value heads");
-  SOFFIT_CHECK(check_shape(o.q, "q", o.q.rows, o.query_heads * l.head_dim));
-  SOFFIT_CHECK(check_shape(o.y, "y", o.q.rows, o.query_heads * l.head_dim));
+  SOFFIT_TRY(const int64_t cols, product("attention", o.query_heads, l.head_dim));
+  SOFFIT_CHECK(check_shape(o.q, "q", o.q.rows, cols));
+  SOFFIT_CHECK(check_shape(o.y, "y", o.q.rows, cols));
   SOFFIT_CHECK(check_shape(o.sequences, "sequences", 1, o.q.rows, kI32));
   return check_shape(o.positions, "positions", 1, o.q.rows, kI32);
 }
@@ -195,7 +205,8 @@ Status check_one(const Combine& o) {
   SOFFIT_CHECK(check_view(o.weights, "weights", kF32));
   SOFFIT_CHECK(check_view(o.y, "y", kF32));
   SOFFIT_CHECK(check_shape(o.y, "y", o.weights.rows, o.y.cols));
-  SOFFIT_CHECK(check_shape(o.x, "x", o.weights.rows * o.weights.cols, o.y.cols));
+  SOFFIT_TRY(const int64_t slots, product("x", o.weights.rows, o.weights.cols));
+  SOFFIT_CHECK(check_shape(o.x, "x", slots, o.y.cols));
   if (!o.residual.empty()) SOFFIT_CHECK(check_shape(o.residual, "residual", o.y.rows, o.y.cols, kF32, true));
   return {};
 }
@@ -222,7 +233,7 @@ Status check_one(const SoftCap& o) {
   return check_unary(o.x, o.y);
 }
 
-Status check_one(const AllReduce& o) { return check_view(o.x, "x", kF32); }
+Status check_one(const AllReduce& o) { return check_shape(o.x, "x", o.x.rows, o.x.cols); }
 
 Status check_one(const ShortConvolution& o) {
   SOFFIT_TRY(const RecurrentLayer l, recurrent_layer(o.state, o.layer));

@@ -74,6 +74,30 @@ TEST_P(Errors, PlacesOutsideTheState) {
   }
 }
 
+TEST_P(Errors, SizesThatMultiplyToMoreThanThereIs) {
+  const auto state = *backend_->new_state({{KeyValueLayer{2, 16}}, 1, 10, DataType::f16});
+  const Array q = make_array(*backend_, 1, 64), y = make_array(*backend_, 1, 64);
+  const Array ids = make_array(*backend_, 1, 1, std::vector<int32_t>{0});
+  constexpr int64_t kHeads = int64_t(1) << 60;  // times 16 is 0 in 64 bits
+  ArrayView none = q.view, result = y.view;
+  none.cols = result.cols = 0;
+  EXPECT_THAT(plan_error(Attention{none, state.get(), 0, kHeads, 1, 0, ids.view, ids.view, result}),
+              HasSubstr(std::to_string(kHeads)));
+  ArrayView many = q.view;
+  many.rows = many.cols = int64_t(1) << 32, many.row_stride = 0;  // the columns do not fit; the rows would
+  EXPECT_NE(plan_error(Combine{q.view, many, {}, y.view}), "no error");
+}
+
+TEST_P(Errors, RowsThatOverlapAreNotWritten) {
+  const Array x = make_array(*backend_, 4, 64), positions = make_array(*backend_, 1, 4, std::vector<int32_t>(4));
+  ArrayView overlapping = x.view;
+  overlapping.rows = 4, overlapping.row_stride = 16;
+  RopeParameters rope;
+  rope.dimensions = 64;
+  EXPECT_THAT(plan_error(Rotate{overlapping, 64, {}, 0, rope, positions.view}), HasSubstr("stride 16"));
+  EXPECT_THAT(plan_error(AllReduce{overlapping}), HasSubstr("stride 16"));
+}
+
 TEST_P(Errors, RoutingOfNaN) {
   std::vector<float> logits(3 * 8, 1.0f);
   logits[13] = std::nanf("");
@@ -150,7 +174,17 @@ TEST_P(Errors, BuffersKnowTheirEnds) {
   EXPECT_TRUE(buffer->write(10, {}));
   EXPECT_FALSE(backend_->new_buffer(UINT64_MAX));
   EXPECT_FALSE(backend_->wrap(nullptr, 1, nullptr));
+  alignas(4) uint8_t memory[8];
+  for (int shift : {1, 2, 3}) EXPECT_FALSE(backend_->wrap(memory + shift, 4, nullptr)) << shift;
+  EXPECT_TRUE(backend_->wrap(memory + 4, 4, nullptr));
 }
+
+// Members would wait for ever for one another, or nobody would do anything.
+class NoThreads final : public Executor {
+ public:
+  int threads() const override { return 0; }
+  void run(void (*)(void*, int), void*) override {}
+};
 
 TEST(BackendNames, WhatIsNotThereIsNamedTogetherWithWhatIs) {
   const auto error = [](std::string_view name, auto change) {
@@ -167,6 +201,7 @@ TEST(BackendNames, WhatIsNotThereIsNamedTogetherWithWhatIs) {
   EXPECT_NE(error("cpu", [](auto& o) { o.device = 1; }), "no error");
   EXPECT_NE(error("cpu", [](auto& o) { o.threads = -1; }), "no error");
   EXPECT_NE(error("cpu", [](auto& o) { o.threads = 1 << 20; }), "no error");
+  EXPECT_THAT(error("cpu", [](auto& o) { o.executor = std::make_shared<NoThreads>(); }), HasSubstr("0 threads"));
 }
 
 }  // namespace

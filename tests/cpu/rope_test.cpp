@@ -1,5 +1,5 @@
 // Angles of rotary position embedding far from the beginning, where those of fp32 are off by thousandths.
-#include "cpu/rope.hpp"
+#include "ops/rope.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 void expect_angles(const RopeParameters& rope, const float* divisors, int32_t position) {
   const auto pairs = size_t(rope.dimensions / 2);
   std::vector<float> cosine(pairs), sine(pairs);
-  cpu::rope_angles(rope, divisors, position, cosine.data(), sine.data());
+  rope_angles(rope, divisors, position, cosine.data(), sine.data());
   for (size_t i = 0; i < pairs; ++i) {
     const auto exponent = -2.0L * static_cast<long double>(i) / static_cast<long double>(rope.dimensions);
     const long double frequency = std::pow(static_cast<long double>(rope.base), exponent);

@@ -3,7 +3,7 @@
 
 #include "soffit/operation.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 
 // cosine and sine of each pair at a position, times YaRN's factor; `dimensions / 2` of each, good to 4e-7 of the factor
 // at any position.
@@ -13,4 +13,4 @@ void rope_angles(const RopeParameters& rope, const float* frequency_factors, int
 // Rotates one head in place.
 void rotate_head(const RopeParameters& rope, const float* cosine, const float* sine, float* head);
 
-}  // namespace soffit::cpu
+}  // namespace soffit

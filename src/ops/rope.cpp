@@ -1,10 +1,10 @@
-#include "cpu/rope.hpp"
+#include "ops/rope.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace soffit::cpu {
+namespace soffit {
 
 void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,
                  float* sine) {
@@ -50,4 +50,4 @@ void rotate_head(const RopeParameters& rope, const float* cosine, const float* s
   }
 }
 
-}  // namespace soffit::cpu
+}  // namespace soffit
