@@ -154,7 +154,7 @@ class Executor {
 struct BackendOptions {
   int threads = 0;  // 0: the cores this process may use, or the executor's
   std::shared_ptr<Executor> executor;
-  std::string isa = "auto";  // see cli.md; a set that is not there is an error that lists what is
+  std::string isa = "auto";  // "avx2", …; a set that is not there is an error that lists what is
   int device = 0;
   bool exact = false;  // activations are never rounded below fp16
 };

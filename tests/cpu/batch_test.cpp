@@ -15,7 +15,6 @@ bool same_bits(const float* a, const float* b, int64_t n) { return std::memcmp(a
 class Batch : public EachArm {};
 SOFFIT_FOR_EACH_ARM(Batch);
 
-// design.md promises n <= 16; the CPU keeps it for every n.
 // Through a panel the order is another one, but the same for every column, however many there are and wherever it is
 // among them.
 TEST_P(Batch, ColumnsOfAPanelDoNotDependOnOthers) {

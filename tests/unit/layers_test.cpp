@@ -1,5 +1,5 @@
-// Which parts of the source may include which: design.md, section 4. A model knows operations, files and text, and
-// nothing of any machine.
+// Which parts of the source may include which: HACKING.md, the map of the house. A model knows operations, files and
+// text, and nothing of any machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ TEST(Layers, IncludeOnlyWhatLiesBelowThem) {
       {"formats", {"core"}},
       {"gguf", {"core"}},
       {"text", {"core"}},
-      {"cpu", {"core", "formats"}},
+      {"ops", {"core"}},
+      {"cpu", {"core", "formats", "ops"}},
       {"model", {"core", "text"}},
       {"check", {"core", "formats"}},
       {"convert", {"core"}},
