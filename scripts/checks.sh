@@ -17,26 +17,10 @@ check() {
   outcome "$status" "$name" "$reason"
 }
 
-# Other versions of clang-format lay out some lines differently.
-check_format() {
-  local wanted=14 version
-  version=$(clang-format --version | grep -oE '[0-9]+' | head -n 1)
-  if [ "$version" != "$wanted" ]; then
-    echo "SKIP: clang-format is version $version, the sources are laid out by version $wanted"
-    return 77
-  fi
-  find include src tools tests fuzz examples -name '*.[ch]pp' -print0 -o -name '*.[ch]' -print0 |
-    xargs -0 clang-format --dry-run --Werror
-}
+check_scripts() { shellcheck --check-sourced demo check .ci/run scripts/fuzz scripts/sanitize; }
 
-check_scripts() { shellcheck --check-sourced demo check .ci/run; }
-
-# check_fuzz NAME: half a minute of new inputs, from the committed ones on. What fails is kept in build/fuzz.
-check_fuzz() {
-  mkdir -p "$scratch/corpus"
-  UBSAN_OPTIONS=halt_on_error=1 "build/fuzz/fuzz/fuzz_$1" -max_total_time=30 -rss_limit_mb=2048 -malloc_limit_mb=64 -timeout=10 \
-    -dict="fuzz/$1.dict" -artifact_prefix=build/fuzz/ -print_final_stats=1 "$scratch/corpus" "fuzz/corpus/$1"
-}
+# check_fuzz NAME SECONDS: so long new inputs, from the committed ones on.
+check_fuzz() { run_fuzzer "$1" "$2" "$scratch/corpus/$1"; }
 
 # The NEON kernels, on any other machine than an Arm one, where they are among the ordinary tests.
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user googletest)

@@ -28,7 +28,7 @@ std::string missing(std::initializer_list<Need> needs) {
 struct Cpuid {
   unsigned a = 0, b = 0, c = 0, d = 0;
   Cpuid(unsigned leaf, unsigned sub) {
-    if (leaf <= __get_cpuid_max(leaf & 0x80000000u, nullptr)) __cpuid_count(leaf, sub, a, b, c, d);
+    if (leaf <= unsigned(__get_cpuid_max(leaf & 0x80000000u, nullptr))) __cpuid_count(leaf, sub, a, b, c, d);
   }
 };
 

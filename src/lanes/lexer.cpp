@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/concat.hpp"
+#include "core/escape.hpp"
 
 namespace soffit::lanes {
 namespace {
@@ -90,7 +91,8 @@ class Lexer {
       return {};
     }
     if (std::string_view("{}[]();:,.?=<>+-*/%&|^!~").find(c) == std::string_view::npos) {
-      return invalid_argument(concat(result_.files[file_], ":", line_, ": a character that is not of the language"));
+      return invalid_argument(
+          concat(escaped(result_.files[file_]), ":", line_, ": a character that is not of the language"));
     }
     ++at_;
     if (c == '^' && at_ < source_.size() && source_[at_] == '=') ++at_;
@@ -113,7 +115,7 @@ class Lexer {
     const size_t begin = at_++;
     while (at_ < source_.size() && source_[at_] != quote && source_[at_] != '\n') at_ += source_[at_] == '\\' ? 2 : 1;
     if (at_ >= source_.size() || source_[at_] != quote) {
-      return invalid_argument(concat(result_.files[file_], ":", line_, ": a text without an end"));
+      return invalid_argument(concat(escaped(result_.files[file_]), ":", line_, ": a text without an end"));
     }
     ++at_;
     add(TokenKind::text, begin);

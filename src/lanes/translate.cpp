@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/concat.hpp"
+#include "core/escape.hpp"
 #include "lanes/names.hpp"
 #include "lanes/translator.hpp"
 
@@ -107,7 +108,8 @@ Result<std::string> Translator::run() {
   if (!faults_.empty()) {
     std::string message;
     constexpr size_t kShown = 20;
-    for (size_t i = 0; i < std::min(faults_.size(), kShown); ++i) message += (i ? "\n" : "") + faults_[i];
+    for (size_t i = 0; i < std::min(faults_.size(), kShown); ++i)
+      message.append(i ? "\n" : "").append(escaped(faults_[i]));
     if (faults_.size() > kShown) message += concat("\nand ", faults_.size() - kShown, " more");
     return unsupported(std::move(message));
   }

@@ -20,8 +20,8 @@ constexpr double kCheckSeconds = 1;
 
 class Bench {
  public:
-  Bench(Roof& roof, Workload& workload, Arithmetic arithmetic, const KernelOptions& options)
-      : roof_(roof), workload_(workload), arithmetic_(arithmetic), options_(options) {}
+  Bench(Roof& roof, Workload& workload, Arithmetic arithmetic)
+      : roof_(roof), workload_(workload), arithmetic_(arithmetic) {}
 
   // Chooses how many operations make a leg.
   Status arrange() {
@@ -113,7 +113,6 @@ class Bench {
   Roof& roof_;
   Workload& workload_;
   const Arithmetic arithmetic_;
-  const KernelOptions& options_;
   size_t leg_ = 0, reader_ = 0;
   std::vector<double> reads_, kernels_, ratios_, differences_, peaks_;
 };
@@ -129,7 +128,7 @@ Result<KernelFigures> measure_kernel(Backend& backend, Roof& roof, const Rotatin
                                            {.rows = m.rows, .cols = m.cols, .n = kernel_case.n, .experts = m.experts});
   if (!support) return unsupported(support.reason);
   SOFFIT_TRY(Workload workload, Workload::create(backend, roof, weights, kernel_case, options.seed));
-  Bench bench(roof, workload, arithmetic, options);
+  Bench bench(roof, workload, arithmetic);
   SOFFIT_CHECK(bench.arrange());
 
   KernelFigures figures;

@@ -42,8 +42,8 @@ Status BaseWriter::add(std::span<const float> logits, const LogSoftmax& log_soft
   std::memcpy(row_.data(), &step, sizeof step);
   std::memcpy(row_.data() + 2, &least_log_probability, sizeof least_log_probability);
   for (size_t i = 0; i < logits.size(); i++) {
-    const float code = step > 0 ? std::nearbyint((logits[i] - least) / step) : 0.0f;
-    row_[kRowHeader + i] = uint16_t(std::clamp(code, 0.0f, 65535.0f));
+    const float code = std::nearbyint((logits[i] - least) / step);
+    row_[kRowHeader + i] = code > 0 ? uint16_t(std::min(code, 65535.0f)) : uint16_t(0);  // 0 where it is NaN
   }
   return file_.write(std::as_bytes(std::span(row_)));
 }
@@ -65,9 +65,11 @@ Result<BaseReader> BaseReader::open(const std::filesystem::path& path) {
   }
   BaseHeader& header = reader.header_;
   header = {numbers[0], numbers[1], numbers[2], {}};
-  // Each factor is below 2^32, and the file is as long as the tokens at least: nothing is allocated that it lacks.
+  // The file has room for the tokens and a row at least: nothing is allocated that it lacks. Factors are below 2^32.
+  const uint64_t rest = size - kMagic.size() - sizeof numbers;
   if (header.window < 4 || header.vocabulary < 1 || header.chunks < 1 || header.vocabulary > kMaxVocabulary ||
-      uint64_t(header.window) > size / 4 / uint64_t(header.chunks)) {
+      uint64_t(header.window) > rest / 4 / uint64_t(header.chunks) ||
+      row_length(header.vocabulary) > (rest - uint64_t(header.window * header.chunks) * 4) / 2) {
     return invalid_file("'" + path.string() + "' says " + std::to_string(header.chunks) + " windows of " +
                         std::to_string(header.window) + " tokens and a vocabulary of " +
                         std::to_string(header.vocabulary) + ", in " + std::to_string(size) + " bytes");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/escape.hpp"
 #include "model/architecture.hpp"
 #include "model/metadata.hpp"
 
@@ -15,14 +16,14 @@ Result<const Architecture*> find_architecture(const gguf::File& file) {
   for (const Architecture* architecture : architectures()) {
     if (architecture->name == name) return architecture;
   }
-  return unsupported("architecture '" + std::string(name) + "' is not supported; supported: " + architecture_names());
+  return unsupported("architecture '" + escaped(name, 80) + "' is not supported; supported: " + architecture_names());
 }
 
 // Settings that change the result and that nothing here implements: to ignore them would be wrong without a sign.
 Status refuse_unknown_transformations(const Metadata& metadata) {
   for (const auto& entry : metadata.file().metadata()) {
     if (entry.key.starts_with("prism.hadamard.")) {
-      return unsupported("key '" + std::string(entry.key) + "': weights folded with a Hadamard transform");
+      return unsupported("key '" + escaped(entry.key, 80) + "': weights folded with a Hadamard transform");
     }
   }
   SOFFIT_TRY(const bool causal, metadata.boolean("attention.causal", true));
@@ -52,7 +53,7 @@ Result<RopeParameters> read_rope(const Metadata& metadata, const Config& config)
   SOFFIT_TRY(rope.base, metadata.number("rope.freq_base", true, 10000.0f));
   SOFFIT_TRY(const std::string type, metadata.string("rope.scaling.type", "linear"));
   if (type != "none" && type != "linear" && type != "yarn") {
-    return unsupported("key '" + metadata.key("rope.scaling.type") + "' is '" + type +
+    return unsupported("key '" + metadata.key("rope.scaling.type") + "' is '" + escaped(type, 80) +
                        "'; supported: none, linear, yarn");
   }
   SOFFIT_TRY(const float old_factor, metadata.number("rope.scale_linear", false, 0.0f));

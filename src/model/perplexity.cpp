@@ -102,12 +102,15 @@ double DivergenceSum::standard_error() const {
 }
 
 double DivergenceSum::quantile(double fraction) const {
+  if (divergences_.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<double> sorted = divergences_;
-  std::ranges::sort(sorted);
+  // What is no number, after a model's overflow, counts as the largest.
+  std::ranges::sort(sorted, [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
   const double place = fraction * double(sorted.size() - 1);
   const auto below = size_t(place);
-  const size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - double(below));
+  const double between = place - double(below);
+  if (between <= 0) return sorted[below];  // whatever is above: no number, times nothing, is no number
+  return std::lerp(sorted[below], sorted[below + 1], between);
 }
 
 double DivergenceSum::same_top() const { return double(same_top_) / double(divergences_.size()); }

@@ -1,5 +1,7 @@
 #include "text/load_tokenizer.hpp"
 
+#include "core/escape.hpp"
+
 namespace soffit::text {
 namespace {
 
@@ -125,7 +127,7 @@ Result<Vocabulary> load_vocabulary(const gguf::File& file) {
   } else if (*model_name == "llama") {
     vocabulary.algorithm = Algorithm::sentencepiece;
   } else {
-    return unsupported(model_key + " is \"" + std::string(*model_name) +
+    return unsupported(model_key + " is \"" + escaped(*model_name, 80) +
                        "\"; supported are \"gpt2\" (byte-level BPE) and \"llama\" (SentencePiece)");
   }
   if (const gguf::Value* pre = file.find(pre_key)) {

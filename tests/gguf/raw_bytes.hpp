@@ -27,6 +27,7 @@ class RawBytes {
   }
   RawBytes& string(std::string_view content) { return put(uint64_t(content.size())).text(content); }
   RawBytes& header(int64_t tensors, int64_t keys, uint32_t version = 3) {
+    bytes_.reserve(bytes_.size() + 24);  // g++ 12 loses count of what it holds, and warns
     return text("GGUF").put(version).put(tensors).put(keys);
   }
   // A key up to its value's first byte.

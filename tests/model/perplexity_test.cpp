@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "model/base_logits.hpp"
 #include "runs.hpp"
@@ -52,6 +53,18 @@ TEST(DivergenceSum, MeanQuantileAndTop) {
   EXPECT_NEAR(sum.quantile(0.99), 198, 1e-9);
   EXPECT_NEAR(sum.quantile(0.001), 0.2, 1e-9);
   EXPECT_NEAR(sum.same_top(), 51.0 / 201, 1e-12);
+}
+
+// std::sort may do anything with values that no order knows.
+TEST(DivergenceSum, WhatIsNoNumberIsTheLargest) {
+  model::DivergenceSum sum;
+  EXPECT_TRUE(std::isnan(sum.quantile(0.5)));
+  for (int i = 65; i > 0; i--) sum.add(i % 13 == 0 ? std::numeric_limits<double>::quiet_NaN() : i, false);
+  EXPECT_EQ(sum.quantile(0), 1);
+  EXPECT_EQ(sum.quantile(59.0 / 64), 64);
+  EXPECT_TRUE(std::isnan(sum.quantile(59.5 / 64)));
+  EXPECT_TRUE(std::isnan(sum.quantile(60.0 / 64)));
+  EXPECT_TRUE(std::isnan(sum.quantile(1)));
 }
 
 TEST(CountWindows, OnlyFullOnesAndNeverFewerThanAsked) {
@@ -155,6 +168,24 @@ TEST(BaseLogits, EqualLogitsHaveNoStep) {
   std::filesystem::remove(path);
 }
 
+// A model that overflows: what is no number is written as the least, and a flat row has no step.
+TEST(BaseLogits, LogitsThatAreNoNumbersAreWrittenAsTheLeast) {
+  const auto path = temporary("nan");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> logits = {1.0f, nan, 3.0f, 2.0f};
+  {
+    auto writer = take(BaseWriter::create(path, {4, 4, 1, {0, 1, 2, 3}}));
+    expect_ok(writer.add(logits, LogSoftmax(logits)));
+    expect_ok(writer.finish());
+  }
+  std::ifstream stream(path, std::ios::binary);
+  stream.seekg(8 + 3 * 4 + 4 * 4 + 8);
+  uint16_t codes[4];
+  stream.read(reinterpret_cast<char*>(codes), sizeof codes);
+  EXPECT_THAT(codes, ElementsAre(0, 0, 65535, testing::AnyOf(32767, 32768)));
+  std::filesystem::remove(path);
+}
+
 TEST(BaseLogits, FaultyFilesAreRefused) {
   const auto path = temporary("faulty");
   const auto refusal = [&](std::string_view magic, std::vector<uint32_t> numbers) -> std::string {
@@ -167,12 +198,16 @@ TEST(BaseLogits, FaultyFilesAreRefused) {
   };
   EXPECT_THAT(refusal("_logits", {}), HasSubstr("ends too early"));
   EXPECT_THAT(refusal("_Logits_", {4, 5, 1, 1, 2, 3, 4}), HasSubstr("no file of saved logits"));
-  EXPECT_THAT(refusal("_logits_", {4, 5, 1, 1, 2, 3}), HasSubstr("ends too early"));
+  EXPECT_THAT(refusal("_logits_", {4, 5}), HasSubstr("ends too early"));
+  EXPECT_THAT(refusal("_logits_", {4, 5, 1, 1, 2, 3}), HasSubstr("1 windows of 4 tokens"));
   EXPECT_THAT(refusal("_logits_", {4, 5, 0}), HasSubstr("0 windows of 4"));
   EXPECT_THAT(refusal("_logits_", {4, 0, 1, 1, 2, 3, 4}), HasSubstr("a vocabulary of 0"));
   EXPECT_THAT(refusal("_logits_", {0xffffffff, 5, 0xffffffff}), HasSubstr("4294967295 windows of 4294967295"));
   EXPECT_THAT(refusal("_logits_", {4, 0xffffffff, 1, 1, 2, 3, 4}), HasSubstr("a vocabulary of 4294967295"));
-  EXPECT_EQ(refusal("_logits_", {4, 5, 1, 1, 2, 3, 4}), "accepted");
+  // A row of five takes 8 + 2 * 6 bytes, one of 2^26 more than the file has: nothing of that size may be allocated.
+  EXPECT_THAT(refusal("_logits_", {4, 5, 1, 1, 2, 3, 4, 0, 0, 0, 0}), HasSubstr("a vocabulary of 5, in 52 bytes"));
+  EXPECT_THAT(refusal("_logits_", {4, 1 << 26, 1, 1, 2, 3, 4, 0, 0, 0, 0, 0}), HasSubstr("a vocabulary of 67108864"));
+  EXPECT_EQ(refusal("_logits_", {4, 5, 1, 1, 2, 3, 4, 0, 0, 0, 0, 0}), "accepted");
   std::filesystem::remove(path);
   EXPECT_EQ(BaseReader::open(path).error().code, Code::io);
 }

@@ -1,30 +1,20 @@
-// Makes the seed corpus of fuzz_gguf: small files that each reach another part of the reader.
-// usage: make_gguf_corpus DIRECTORY
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+// Small files that each reach another part of the reader.
 #include <limits>
 
+#include "corpus.hpp"
 #include "raw_bytes.hpp"
 
+namespace soffit::fuzz {
 namespace {
 
-using soffit::gguf::ValueType;
-using soffit::gguf::test::RawBytes;
-
-std::filesystem::path directory;
-
-void seed(const char* name, const RawBytes& raw) {
-  std::ofstream stream(directory / name, std::ios::binary);
-  stream.write(reinterpret_cast<const char*>(raw.bytes().data()), std::streamsize(raw.size()));
-  if (!stream.flush()) throw std::runtime_error(std::string("cannot write ") + name);
-}
+using gguf::ValueType;
+using gguf::test::RawBytes;
 
 RawBytes every_format() {
   RawBytes raw;
-  raw.header(int64_t(soffit::all_formats().size()), 0);
+  raw.header(int64_t(all_formats().size()), 0);
   uint64_t offset = 0;
-  for (const soffit::FormatInfo& format : soffit::all_formats()) {
+  for (const FormatInfo& format : all_formats()) {
     raw.tensor(format.name, {int64_t(format.block_elements)}, format.id, offset);
     offset += (format.block_bytes + 31) / 32 * 32;
   }
@@ -46,17 +36,16 @@ RawBytes vocabulary() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: make_gguf_corpus DIRECTORY\n"), 2;
-  directory = argv[1];
-  std::filesystem::create_directories(directory);
+void make_gguf(const Corpus& corpus) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto one_tensor = [](std::initializer_list<int64_t> shape, uint32_t type, uint64_t offset) {
     return RawBytes().header(1, 0).tensor("t", shape, type, offset).pad().fill(64);
   };
   const auto one_key = [](std::string_view name, uint32_t type) { return RawBytes().header(0, 1).key(name, type); };
 
-  seed("sample", soffit::gguf::test::sample_file());
+  const auto seed = [&](const char* name, const RawBytes& raw) { corpus.seed(name, raw.bytes()); };
+
+  seed("sample", gguf::test::sample_file());
   seed("every_format", every_format());
   seed("vocabulary", vocabulary());
   seed("version_2", RawBytes().header(0, 0, 2));
@@ -75,3 +64,5 @@ int main(int argc, char** argv) {
   seed("offset_unaligned", one_tensor({4}, 0, 4));
   seed("type_removed", one_tensor({256}, 36, 0));
 }
+
+}  // namespace soffit::fuzz
