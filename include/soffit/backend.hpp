@@ -132,7 +132,8 @@ class Backend {
   virtual Support supports(OperationKind operation, Format format, const Shape& shape) const = 0;
 
   virtual Result<std::unique_ptr<Buffer>> new_buffer(uint64_t size) = 0;  // zeroed
-  // Uses memory that somebody else owns, aligned to 4 bytes; `owner` is held as long as the buffer lives.
+  // Uses memory that somebody else owns; `owner` is held as long as the buffer lives. Views of it must be aligned to
+  // their elements.
   virtual Result<std::unique_ptr<Buffer>> wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner) = 0;
   virtual Result<std::unique_ptr<Weights>> new_weights(std::span<const MatrixDescription> parts, Layout layout) = 0;
   virtual Result<std::unique_ptr<Activations>> new_activations(int64_t max_rows, int64_t cols,

@@ -43,8 +43,6 @@ Result<std::unique_ptr<Buffer>> CpuBuffer::create(uint64_t size) {
 
 Result<std::unique_ptr<Buffer>> CpuBuffer::wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner) {
   if (!memory && size) return invalid_argument("wrap: null memory of " + std::to_string(size) + " bytes");
-  if (reinterpret_cast<uintptr_t>(memory) % alignof(float) != 0)
-    return invalid_argument("wrap: memory that is not aligned to 4 bytes");
   auto b = std::make_unique<CpuBuffer>();
   b->data_ = static_cast<uint8_t*>(memory);
   b->size_ = size;

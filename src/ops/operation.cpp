@@ -18,8 +18,12 @@ Status check_view(const ArrayView& v, const char* name, unsigned type_mask) {
   if (v.empty()) return invalid_argument(std::string(name) + ": no buffer");
   if (!(type_mask >> unsigned(v.type) & 1))
     return invalid_argument(std::string(name) + ": element type " + to_string(v.type) + " is not taken here");
-  if (v.rows < 0 || v.cols < 0 || v.row_stride < 0 || v.offset % uint64_t(size_of(v.type)) != 0)
-    return invalid_argument(std::string(name) + ": bad view " + describe(v));
+  const auto address = reinterpret_cast<uintptr_t>(v.buffer->host()) + v.offset;  // from 0 where the host has none
+  if (v.rows < 0 || v.cols < 0 || v.row_stride < 0 || address % uint64_t(size_of(v.type)) != 0)
+    return invalid_argument(std::string(name) + ": bad view " + describe(v) +
+                            (v.offset % uint64_t(size_of(v.type))
+                                 ? ""
+                                 : ", memory aligned to " + std::to_string(address & -address) + " bytes"));
   if (v.rows == 0 || v.cols == 0) return {};
   const auto skipped = checked_mul(uint64_t(v.rows - 1), uint64_t(v.row_stride));
   const auto elements = skipped ? checked_add(*skipped, uint64_t(v.cols)) : std::nullopt;

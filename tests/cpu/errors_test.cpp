@@ -174,9 +174,18 @@ TEST_P(Errors, BuffersKnowTheirEnds) {
   EXPECT_TRUE(buffer->write(10, {}));
   EXPECT_FALSE(backend_->new_buffer(UINT64_MAX));
   EXPECT_FALSE(backend_->wrap(nullptr, 1, nullptr));
-  alignas(4) uint8_t memory[8];
-  for (int shift : {1, 2, 3}) EXPECT_FALSE(backend_->wrap(memory + shift, 4, nullptr)) << shift;
-  EXPECT_TRUE(backend_->wrap(memory + 4, 4, nullptr));
+}
+
+TEST_P(Errors, MemoryThatIsNotAlignedToItsElements) {
+  alignas(4) uint8_t memory[16] = {};
+  const Array y = make_array(*backend_, 1, 2);
+  for (int shift : {1, 2, 3}) {
+    const auto buffer = *backend_->wrap(memory + shift, 12, nullptr);
+    ArrayView x = view(*buffer, DataType::f32, 1, 2);
+    EXPECT_THAT(plan_error(Scale{x, 1, y.view}), HasSubstr("aligned")) << shift;
+    x.offset = uint64_t(4 - shift);  // where the memory is aligned, though the offset is not
+    EXPECT_EQ(plan_error(Scale{x, 1, y.view}), "no error") << shift;
+  }
 }
 
 // Members would wait for ever for one another, or nobody would do anything.
