@@ -19,7 +19,7 @@ tick() {
     [ "$elapsed" -ge 2 ] || continue
     [ -t 2 ] || [ "$elapsed" -ge "$next" ] || continue
     width=$((${COLUMNS:-100} - 45))
-    doing=$(tail -c 500 "$log" | tr '\r' '\n' | grep -v '^ *$' | tail -n 1 | cut -c1-"$((width > 1 ? width : 1))") || true
+    doing=$(tail -c 500 "$log" | tr '\r' '\n' | grep -av '^ \|^$' | tail -n 1 | cut -c1-"$((width > 1 ? width : 1))") || true
     [ -z "${watched:-}" ] || doing="$(du -sm "$watched" | cut -f1) MB"
     if [ -t 2 ]; then
       printf '\r\033[K%s: %d s  %s' "$name" "$elapsed" "$doing" >&2
