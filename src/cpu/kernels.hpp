@@ -33,7 +33,7 @@ inline constexpr int64_t kPanelTokens = 256;  // tokens that a prefill panel is 
 inline constexpr size_t kLinearScratch = 64 * 1024 + kPanelTokens * 32 * sizeof(float);
 
 struct LinearKernel {
-  // Tiles of 16 rows; null tile_bytes: plain rows.
+  int tile = -1;  // the tile type, see packing.hpp; -1: plain rows
   int tile_columns = 0;
   int tile_bytes = 0;
   ActivationForm form = ActivationForm::float32;

@@ -430,6 +430,13 @@ void run_panel(const LinearJob& job) {
   }
 }
 
+template <class Tile>
+inline constexpr bool kIsTelescoped = requires {
+  Tile::kTelescoped;
+};
+template <class V, class Tile>
+void run_telescoped(const LinearJob& job, int64_t token);
+
 template <class V, class Tile>
 void run_linear(const LinearJob& job) {
   if (job.n > kColumnsTokens) return run_panel<V, Tile>(job);
@@ -440,7 +447,12 @@ void run_linear(const LinearJob& job) {
     for (; t + 4 <= job.n; t += 4) run_columns<V, Tile, 4>(job, t);
   if constexpr (V::kColumns >= 2)
     for (; t + 2 <= job.n; t += 2) run_columns<V, Tile, 2>(job, t);
-  for (; t < job.n; ++t) run_columns<V, Tile, 1>(job, t);
+  for (; t < job.n; ++t) {
+    if constexpr (kIsTelescoped<Tile>)
+      run_telescoped<V, Tile>(job, t);
+    else
+      run_columns<V, Tile, 1>(job, t);
+  }
 }
 
 }  // namespace soffit::cpu

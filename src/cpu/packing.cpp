@@ -33,14 +33,22 @@ bool packable(const uint8_t* from) {
 
 }  // namespace
 
-TilePacking tile_packing(Format format) {
+TilePacking tile_packing(int tile) {
   TilePacking p;
   Tiles::for_each([&]<class Tile>() {
-    if (Tile::Reference::kFormat != format) return;
-    p = {Tile::kColumns, Tile::kBytes, int(sizeof(typename Tile::Block)), pack<Tile>, unpack<Tile>, nullptr};
+    if (Tiles::index<Tile>() != tile) return;
+    p = {Tile::Reference::kFormat,
+         Tile::kColumns,
+         Tile::kBytes,
+         int(sizeof(typename Tile::Block)),
+         pack<Tile>,
+         unpack<Tile>,
+         nullptr};
     if constexpr (requires(typename Tile::Block b) { Tile::packable(b); }) p.packable = packable<Tile>;
   });
   return p;
 }
+
+int tile_count() { return Tiles::kCount; }
 
 }  // namespace soffit::cpu

@@ -1,4 +1,4 @@
-// Tiles by format: what weights.cpp needs of the tile types, as functions.
+// What weights.cpp needs of the tile types, as functions.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 namespace soffit::cpu {
 
 struct TilePacking {
+  Format format = Format::f32;
   int columns = 0, bytes = 0;  // of a tile; 0: the format has no tiles
   int block_bytes = 0;
   // Rows [0, rows) x one block each, `stride` bytes apart, into a tile; missing rows become zero bytes.
@@ -16,6 +17,8 @@ struct TilePacking {
   // Whether unpack gives back this very block; null: always.
   bool (*packable)(const uint8_t* block) = nullptr;
 };
-TilePacking tile_packing(Format format);
+// Of the tile type at a place in the list of tiles.hpp, below tile_count(); -1: no tile.
+TilePacking tile_packing(int tile);
+int tile_count();
 
 }  // namespace soffit::cpu

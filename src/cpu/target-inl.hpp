@@ -4,6 +4,7 @@
 #include "cpu/attention-inl.hpp"
 #include "cpu/linear_exact-inl.hpp"
 #include "cpu/linear_plain-inl.hpp"
+#include "cpu/linear_telescoped-inl.hpp"
 #include "cpu/tiles/tiles.hpp"
 
 namespace soffit::cpu {
@@ -11,11 +12,12 @@ namespace soffit::cpu {
 template <class V>
 LinearKernel linear_kernel(Format format) {
   LinearKernel kernel;
-  Tiles::for_each([&]<class Tile>() {
+  Tiles::for_each_of<V>([&]<class Tile>() {
     if (Tile::Reference::kFormat == format)
-      kernel = {Tile::kColumns, Tile::kBytes, Tile::kForm, run_linear<V, Tile>, run_exact<V, Tile>};
+      kernel = {Tiles::index<Tile>(), Tile::kColumns,      Tile::kBytes,
+                Tile::kForm,          run_linear<V, Tile>, run_exact<V, Tile>};
   });
-  const auto plain = [&](void (*run)(const LinearJob&)) { kernel = {0, 0, ActivationForm::float32, run, run}; };
+  const auto plain = [&](void (*run)(const LinearJob&)) { kernel = {-1, 0, 0, ActivationForm::float32, run, run}; };
   if (format == Format::f32) plain(run_plain<V, ElementF32>);
   if (format == Format::f16) plain(run_plain<V, ElementF16>);
   if (format == Format::bf16) plain(run_plain<V, ElementBF16>);

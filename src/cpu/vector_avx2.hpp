@@ -11,7 +11,7 @@ namespace soffit::cpu {
 
 struct VectorAvx2 : TransposeInMemory<VectorAvx2> {
   static constexpr const char* kName = "avx2";
-  static constexpr bool kSignedCodes = true, kRawCodes = false;
+  static constexpr bool kSignedCodes = true, kRawCodes = false, kTernaryTables = false;
   static constexpr int kUnrolledTokens = 1;
   static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4, kFloatPanelColumns = 6;
 
@@ -62,30 +62,29 @@ struct VectorAvx2 : TransposeInMemory<VectorAvx2> {
     const Bytes low = and_<15>(index);
     return {_mm256_shuffle_epi8(t, low.a), _mm256_shuffle_epi8(t, low.b)};
   }
-  // A table of 64 bytes by the low six bits.
-  static __m256i lookup64(__m256i index, const uint8_t* table) {
-    const __m256i low = _mm256_and_si256(index, _mm256_set1_epi8(15));
-    const auto part = [&](int i) {
-      const __m128i t = _mm_load_si128(reinterpret_cast<const __m128i*>(table + 16 * i));
-      return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), low);
-    };
-    const __m256i bit4 = _mm256_slli_epi16(index, 3), bit5 = _mm256_slli_epi16(index, 2);
-    return _mm256_blendv_epi8(_mm256_blendv_epi8(part(0), part(1), bit4), _mm256_blendv_epi8(part(2), part(3), bit4),
-                              bit5);
+  // The first N digits of each word's number of five digits in base 3, as a number: words are below 256.
+  template <int N>
+  static __m256i first_digits(__m256i words) {
+    constexpr short kReciprocals[] = {810, 2428, 7282, 21846};  // 65536 / 81, / 27, / 9, / 3, and one more
+    if constexpr (N == 0) return _mm256_setzero_si256();
+    if constexpr (N == 5) return words;
+    return _mm256_mulhi_epu16(words, _mm256_set1_epi16(kReciprocals[(N - 1) & 3]));
+  }
+  template <int N>
+  static __m256i first_digits_of_bytes(__m256i bytes) {
+    if constexpr (N == 0 || N == 5) return N == 0 ? _mm256_setzero_si256() : bytes;
+    const __m256i even = first_digits<N>(_mm256_and_si256(bytes, _mm256_set1_epi16(255)));
+    return _mm256_or_si256(even, _mm256_slli_epi16(first_digits<N>(_mm256_srli_epi16(bytes, 8)), 8));
   }
   template <int S>
-  static __m256i digit_of(__m256i x) {
-    if constexpr (S == 4) return lookup64(x, kTernary.last);
-    // The top bit of x & (x << 1): whether x is 0xC0 or more.
-    const __m256i large = _mm256_and_si256(x, _mm256_slli_epi16(x, 1));
-    const __m256i u = _mm256_blendv_epi8(lookup64(x, kTernary.small), lookup64(x, kTernary.large), large);
-    const __m256i digits = S == 3 ? _mm256_xor_si256(u, x) : u;
-    return _mm256_and_si256(_mm256_srli_epi16(digits, 2 * S), _mm256_set1_epi8(3));
+  static __m256i number_digit_of(__m256i x) {
+    const __m256i before = first_digits_of_bytes<S>(x);
+    return _mm256_sub_epi8(first_digits_of_bytes<S + 1>(x), _mm256_add_epi8(before, _mm256_add_epi8(before, before)));
   }
-  // Digit S of the five in each byte (see ternary_code).
+  // Digit S of the five in each byte, the first the most significant.
   template <int S>
-  static Bytes digit(Bytes x) {
-    return {digit_of<S>(x.a), digit_of<S>(x.b)};
+  static Bytes number_digit(Bytes x) {
+    return {number_digit_of<S>(x.a), number_digit_of<S>(x.b)};
   }
 
   template <int J>
@@ -201,6 +200,42 @@ struct VectorAvx2 : TransposeInMemory<VectorAvx2> {
     int32_t x;
     __builtin_memcpy(&x, q, 4);
     return _mm256_set1_epi32(x);
+  }
+
+  // See linear_telescoped-inl.hpp. Each word holds one byte of a vector's lanes: bytes 0 and 2, then 1 and 3.
+  struct Telescoped {
+    Ints even{_mm256_setzero_si256(), _mm256_setzero_si256()}, odd = even;
+    [[gnu::always_inline]] void step(const uint8_t* vector, const int32_t* pairs) {
+      const Bytes v = load(vector);
+      half(v.a, pairs, even.a, odd.a, std::make_integer_sequence<int, 5>());
+      half(v.b, pairs, even.b, odd.b, std::make_integer_sequence<int, 5>());
+    }
+    template <int... N>
+    [[gnu::always_inline]] static void half(__m256i v, const int32_t* pairs, __m256i& even, __m256i& odd,
+                                            std::integer_sequence<int, N...>) {
+      const __m256i first = _mm256_and_si256(v, _mm256_set1_epi16(255)), second = _mm256_srli_epi16(v, 8);
+      ((add<N + 1>(even, first, pairs[2 * N]), add<N + 1>(odd, second, pairs[2 * N + 1])), ...);
+    }
+    template <int N>
+    [[gnu::always_inline]] static void add(__m256i& sum, __m256i words, int32_t pair) {
+      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(first_digits<N>(words), _mm256_set1_epi32(pair)));
+      __asm__("" : "+x"(sum));  // one after the other: g++ would hold ten products, and spill them
+    }
+    Ints total() const { return VectorAvx2::add(even, odd); }
+  };
+  // 20 columns of x, and of the 4 columns after each, to the coefficients of a vector: c = x - 3 (x 4 columns on), but
+  // for the last four c = x. Columns from `count` on are taken as 0.
+  static void telescope(const int8_t* x, int count, int32_t* pairs) {
+    const auto load16 = [](const int8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+    const __m128i first = load16(x), next = count >= 20 ? load16(x + 4) : _mm_srli_si128(first, 4);
+    const __m256i y = _mm256_cvtepi8_epi16(next);
+    const __m256i c = _mm256_sub_epi16(_mm256_cvtepi8_epi16(first), _mm256_add_epi16(y, _mm256_add_epi16(y, y)));
+    const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 0, 1, 4, 5, 2, 3, 6, 7,
+                                           8, 9, 12, 13, 10, 11, 14, 15);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(pairs), _mm256_shuffle_epi8(c, order));
+    const __m128i last = _mm256_extracti128_si256(y, 1);  // columns 12 to 19
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(pairs + 8),
+                     _mm_shuffle_epi8(_mm_unpackhi_epi64(last, last), _mm256_castsi256_si128(order)));
   }
 
   template <int kMaxCode>

@@ -11,7 +11,7 @@ namespace soffit::cpu {
 
 struct VectorAvx512 : VectorCommon {
   static constexpr const char* kName = "avx512";
-  static constexpr bool kSignedCodes = false, kRawCodes = true;
+  static constexpr bool kSignedCodes = false, kRawCodes = true, kTernaryTables = true;
   static constexpr int kUnrolledTokens = 8;
   static constexpr int kColumns = 8, kPanelTiles = 2, kPanelColumns = 6, kFloatPanelColumns = 12;
 

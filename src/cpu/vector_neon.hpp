@@ -11,7 +11,7 @@ namespace soffit::cpu {
 template <bool kDotProduct>
 struct VectorNeon : TransposeInMemory<VectorNeon<kDotProduct>> {
   static constexpr const char* kName = kDotProduct ? "neon_dotprod" : "neon";
-  static constexpr bool kSignedCodes = true, kRawCodes = false;
+  static constexpr bool kSignedCodes = true, kRawCodes = false, kTernaryTables = true;
   static constexpr int kUnrolledTokens = 0;
   static constexpr int kColumns = 4, kPanelTiles = 1, kPanelColumns = 4, kFloatPanelColumns = 6;
 

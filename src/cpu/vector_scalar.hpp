@@ -12,7 +12,7 @@ namespace soffit::cpu {
 
 struct VectorScalar : TransposeInMemory<VectorScalar> {
   static constexpr const char* kName = "scalar";
-  static constexpr bool kSignedCodes = false, kRawCodes = false;
+  static constexpr bool kSignedCodes = false, kRawCodes = false, kTernaryTables = true;
   static constexpr int kUnrolledTokens = 0;
   static constexpr int kColumns = 1, kPanelTiles = 1, kPanelColumns = 1, kFloatPanelColumns = 1;
 

@@ -33,7 +33,7 @@ Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescri
     p.expert_stride = m.rows * p.row_bytes;
     p.kernel = kernels.linear(m.format);
     if (!p.kernel.run) return unsupported("no kernel for format " + std::string(info(m.format).name));
-    p.packing = tile_packing(m.format);
+    p.packing = tile_packing(p.kernel.tile);
     p.repacked = layout == Layout::automatic && p.packing.columns != 0;
     p.layout = std::string(info(m.format).name) + (p.repacked ? "_x16" : "");
     w->parts_.push_back(std::move(p));

@@ -102,7 +102,7 @@ const char* to_string(Fault fault) {
 }
 
 bool applies(Fault fault, Format format) {
-  const bool tiled = cpu::tile_packing(format).columns != 0;
+  const bool tiled = cpu::scalar_kernels().linear(format).tile >= 0;
   if (fault == Fault::dropped_column_tail) return !tiled;
   if (fault == Fault::swapped_rows || fault == Fault::shifted_block)
     // The K formats whose scale stands elsewhere have it at the start of a tile all the same.

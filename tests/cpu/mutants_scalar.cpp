@@ -50,7 +50,7 @@ struct FaultyTile : Tile {
 template <TileFault kFault>
 LinearKernel faulty(Format format) {
   LinearKernel kernel = cpu::scalar_kernels().linear(format);
-  cpu::Tiles::for_each([&]<class Tile>() {
+  cpu::Tiles::for_each_of<VectorScalar>([&]<class Tile>() {
     if (Tile::Reference::kFormat != format) return;
     using Faulty = FaultyTile<Tile, kFault>;
     kernel.run = cpu::run_linear<VectorScalar, Faulty>;
@@ -75,7 +75,7 @@ const char* to_string(TileFault fault) {
 
 bool applies(TileFault fault, Format format) {
   bool has = false;
-  cpu::Tiles::for_each([&]<class Tile>() {
+  cpu::Tiles::for_each_of<VectorScalar>([&]<class Tile>() {
     if (Tile::Reference::kFormat == format) has = fault != TileFault::missing_minimum || Tile::kMinimum;
   });
   return has;

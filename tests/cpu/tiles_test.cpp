@@ -5,29 +5,37 @@
 
 #include "backends.hpp"
 #include "check/random.hpp"
+#include "cpu/kernels.hpp"
 #include "cpu/packing.hpp"
 #include "cpu/tiles/ternary.hpp"
 
 namespace soffit::test {
 namespace {
 
-class Tile : public testing::TestWithParam<Format> {
+// Every tile type, by its place in the list.
+class Tile : public testing::TestWithParam<int> {
  protected:
   const cpu::TilePacking packing_ = cpu::tile_packing(GetParam());
 };
-std::vector<Format> block_formats() {
-  std::vector<Format> formats;
-  for (Format f : all_kernel_formats())
-    if (info(f).block_elements > 1) formats.push_back(f);
-  return formats;
+INSTANTIATE_TEST_SUITE_P(Types, Tile, testing::Range(0, cpu::tile_count()), [](const auto& p) {
+  return std::string(soffit::info(cpu::tile_packing(p.param).format).name).append("_").append(std::to_string(p.param));
+});
+
+// Every set takes each format of blocks in a tile of its own.
+TEST(Tiles, AreThereForEveryFormatOfBlocks) {
+  for (Format format : all_kernel_formats()) {
+    const int tile = cpu::scalar_kernels().linear(format).tile;
+    EXPECT_EQ(tile >= 0, info(format).block_elements > 1) << info(format).name;
+    if (tile >= 0) {
+      EXPECT_EQ(cpu::tile_packing(tile).format, format);
+    }
+  }
 }
-INSTANTIATE_TEST_SUITE_P(Formats, Tile, testing::ValuesIn(block_formats()),
-                         [](const auto& p) { return std::string(soffit::info(p.param).name); });
 
 TEST_P(Tile, HoldsSixteenBlocksInTheirSize) {
   ASSERT_NE(packing_.columns, 0);
-  EXPECT_EQ(packing_.columns, int(info(GetParam()).block_elements));
-  EXPECT_EQ(packing_.block_bytes, int(info(GetParam()).block_bytes));
+  EXPECT_EQ(packing_.columns, int(info(packing_.format).block_elements));
+  EXPECT_EQ(packing_.block_bytes, int(info(packing_.format).block_bytes));
   EXPECT_EQ(packing_.bytes, 16 * packing_.block_bytes);
 }
 
@@ -51,7 +59,7 @@ TEST_P(Tile, RandomBytesComeBack) {
       ASSERT_EQ(std::memcmp(back.data(), block, size), 0) << "row " << row;
     }
   }
-  EXPECT_EQ(kept > 0, GetParam() == Format::tq1_0) << "only TQ1_0 has bytes that are written in more than one way";
+  EXPECT_EQ(kept > 0, packing_.format == Format::tq1_0) << "only TQ1_0 has bytes that are written in more than one way";
 }
 
 TEST_P(Tile, MissingRowsAreZeroBytes) {
@@ -61,25 +69,29 @@ TEST_P(Tile, MissingRowsAreZeroBytes) {
   packing_.pack(blocks.data(), int64_t(size), 5, tile.data());
   for (int row = 5; row < 16; ++row) {
     packing_.unpack(tile.data(), row, back.data());
-    if (GetParam() != Format::q8_0) {
+    if (packing_.format != Format::q8_0) {
       EXPECT_EQ(back, zero);
     }
   }
 }
 
 // All 256 bytes: those that an encoder writes are kept, the others are told apart, and every digit decodes alike.
-TEST(TernaryTile, KnowsEveryByteThatIsNotCanonical) {
+template <class TernaryTile>
+class TernaryTiles : public testing::Test {};
+using BothTernaryTiles = testing::Types<cpu::TileTQ1_0, cpu::TileTQ1_0Numbers>;
+TYPED_TEST_SUITE(TernaryTiles, BothTernaryTiles);
+TYPED_TEST(TernaryTiles, KnowEveryByteThatIsNotCanonical) {
   int canonical = 0;
   for (int byte = 0; byte < 256; ++byte) {
-    cpu::TileTQ1_0::Block block{};
+    typename TypeParam::Block block{};
     std::memset(block.qs, byte, sizeof block.qs);
     std::memset(block.qh, 0, sizeof block.qh);
-    const bool packable = cpu::TileTQ1_0::packable(block);
+    const bool packable = TypeParam::packable(block);
     canonical += packable;
-    std::vector<uint8_t> tile(cpu::TileTQ1_0::kBytes);
-    cpu::TileTQ1_0::pack(block, 3, tile.data());
-    cpu::TileTQ1_0::Block back{};
-    cpu::TileTQ1_0::unpack(tile.data(), 3, back);
+    std::vector<uint8_t> tile(TypeParam::kBytes);
+    TypeParam::pack(block, 3, tile.data());
+    typename TypeParam::Block back{};
+    TypeParam::unpack(tile.data(), 3, back);
     EXPECT_EQ(std::memcmp(&back, &block, sizeof block) == 0, packable) << "byte " << byte;
     float before[256], after[256];
     TQ1_0::decode(block, before);

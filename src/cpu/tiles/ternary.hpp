@@ -37,29 +37,49 @@ struct TileTQ2_0 : Tile256<TQ2_0>, RawPairs {
   }
 };
 
-// byte 0 d[16] f16 | 32 13 vectors of five digits a byte | 864
-// Vector z holds steps 5z…5z+4, byte c of a lane their columns 20z + 4n + c; the last vector's fifth digit is 0 and
-// adds nothing. Bytes that no encoder writes (13 values; a fifth digit in qh) decode like others, but unpack() gives
-// the canonical ones back: packable() tells such blocks, and their rows stay as they are in the file.
-struct TileTQ1_0 : Tile256<TQ1_0> {
-  static constexpr int kChunks = 13, kChunkSteps = 5;
-  static constexpr int kGroupColumns = 256, kMaxCode = 2, kBias = 1;
-
-  // Five digits, the first the most significant, as ceil(256 x / 243).
-  static uint8_t encode(const int* digits) {
+// Five ternary digits in a byte, the first the most significant: the number itself,
+struct NumberCode {
+  static uint8_t encode(const uint8_t* digits) {
     int x = 0;
     for (int n = 0; n < 5; ++n) x = 3 * x + digits[n];
-    return uint8_t((256 * x + 242) / 243);
+    return uint8_t(x);
   }
-  static int decode(uint8_t byte, int n) {
+  static int digit(uint8_t byte, int n) {
+    constexpr int kPlaces[] = {81, 27, 9, 3, 1};
+    return byte / kPlaces[n] % 3;
+  }
+};
+// as GGUF has it, ceil(256 x / 243),
+struct FractionCode {
+  static uint8_t encode(const uint8_t* digits) { return uint8_t((256 * NumberCode::encode(digits) + 242) / 243); }
+  static int digit(uint8_t byte, int n) {
     int b = byte;
     for (; n > 0; --n) b = b * 3 & 255;
     return b * 3 >> 8;
   }
+};
+// and so that byte tables of 64 entries undo it; see ternary_code.
+struct TableCode {
+  static uint8_t encode(const uint8_t* t) { return ternary_code(t[0], t[1], t[2], t[3], t[4]); }
+  static int digit(uint8_t byte, int n) {
+    const int digits = (byte >= 0xC0 ? kTernary.large : kTernary.small)[byte & 63] ^ (byte & 0xC0);
+    return n == 4 ? int(kTernary.last[byte & 63]) : digits >> 2 * n & 3;
+  }
+};
+
+// byte 0 d[16] f16 | 32 13 vectors of five digits a byte | 864
+// Vector z holds steps 5z…5z+4, byte c of a lane their columns 20z + 4n + c; the last vector's fifth digit is 0 and
+// adds nothing. Bytes that no encoder writes (13 values; a fifth digit in qh) decode like others, but unpack() gives
+// the canonical ones back: packable() tells such blocks, and their rows stay as they are in the file.
+template <class Code>
+struct TernaryTile : Tile256<TQ1_0> {
+  static constexpr int kChunks = 13, kChunkSteps = 5;
+  static constexpr int kGroupColumns = 256, kMaxCode = 2, kBias = 1;
+
   static bool canonical(uint8_t byte, int count) {
-    int digits[5] = {};
-    for (int n = 0; n < count; ++n) digits[n] = decode(byte, n);
-    return encode(digits) == byte;
+    uint8_t digits[5] = {};
+    for (int n = 0; n < count; ++n) digits[n] = uint8_t(FractionCode::digit(byte, n));
+    return FractionCode::encode(digits) == byte;
   }
   // Whether bytes of five and of four digits are canonical.
   struct Canonical {
@@ -89,25 +109,26 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
   }
   static void pack(const Block& b, int row, uint8_t* t) {
     put16(t, row, b.d);
-    uint8_t digits[260] = {}, five[5][52], code[52];
+    uint8_t digits[260] = {}, code[52];
     split_digits(b.qh, 4, 4, split_digits(b.qs + 32, 16, 5, split_digits(b.qs, 32, 5, digits)));
     for (int z = 0; z < 13; ++z)
-      for (int n = 0; n < 5; ++n) std::memcpy(five[n] + 4 * z, digits + 20 * z + 4 * n, 4);
-    for (int i = 0; i < 52; ++i) code[i] = ternary_code(five[0][i], five[1][i], five[2][i], five[3][i], five[4][i]);
+      for (int c = 0; c < 4; ++c) {
+        const uint8_t* first = digits + 20 * z + c;
+        const uint8_t five[5] = {first[0], first[4], first[8], first[12], first[16]};
+        code[4 * z + c] = Code::encode(five);
+      }
     put_bytes(t + 32, row, code, 52);
   }
   static void unpack(const uint8_t* t, int row, Block& b) {
     b.d = get16(t, row);
     const auto column = [&](int k) {
-      const uint8_t byte = at(t + 32 + kVectorBytes * (k / 20), row, k % 4);
-      const int n = k % 20 / 4, digits = (byte >= 0xC0 ? kTernary.large : kTernary.small)[byte & 63] ^ (byte & 0xC0);
-      return n == 4 ? int(kTernary.last[byte & 63]) : digits >> 2 * n & 3;
+      return uint8_t(Code::digit(at(t + 32 + kVectorBytes * (k / 20), row, k % 4), k % 20 / 4));
     };
     const auto region = [&](uint8_t* to, int bytes, int digits, int first) {
       for (int j = 0; j < bytes; ++j) {
-        int five[5] = {};
+        uint8_t five[5] = {};
         for (int n = 0; n < digits; ++n) five[n] = column(first + n * bytes + j);
-        to[j] = encode(five);
+        to[j] = FractionCode::encode(five);
       }
     };
     region(b.qs, 32, 5, 0);
@@ -118,6 +139,12 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
   static typename V::Floats factor(const uint8_t* t) {
     return V::halves(t);
   }
+};
+
+// Where a register looks up 64 bytes at once.
+struct TileTQ1_0 : TernaryTile<TableCode> {
+  template <class V>
+  static constexpr bool kFor = V::kTernaryTables;
   template <class V, int S>
   static typename V::Bytes codes(const uint8_t* t, int chunk) {
     return V::template digit<S>(V::load(t + 32 + kVectorBytes * chunk));
@@ -128,6 +155,17 @@ struct TileTQ1_0 : Tile256<TQ1_0> {
   template <class V, int S>
   static typename V::Bytes raw(const uint8_t* t, int chunk) {
     return V::template raw_digit<S>(V::load(t + 32 + kVectorBytes * chunk));
+  }
+};
+
+// Where products of 16 bits are cheaper; see linear_telescoped-inl.hpp.
+struct TileTQ1_0Numbers : TernaryTile<NumberCode> {
+  template <class V>
+  static constexpr bool kFor = !V::kTernaryTables;
+  static constexpr bool kTelescoped = true;
+  template <class V, int S>
+  static typename V::Bytes codes(const uint8_t* t, int chunk) {
+    return V::template number_digit<S>(V::load(t + 32 + kVectorBytes * chunk));
   }
 };
 

@@ -11,6 +11,7 @@
 //   kMaxCode, kBias        codes are 0…kMaxCode; a weight is (code - kBias) * scale of its group * factor
 //   kMinimum               minimum of the group * minimum_factor is subtracted (kBias is 0 then)
 //   kForm                  the form of activations that its int8 kernels read
+//   kFor<V>                whether V takes its weights in this tile: one tile of a format is for each V
 //   pack, unpack           one row's block into and out of a tile: the same bits in another order, so unpack is exact
 //   packable               (optional) whether it is for this block
 //   factor<V>, minimum_factor<V>  of 16 rows
@@ -155,6 +156,8 @@ struct Tile256 {
   static constexpr int kBias = 0;
   static constexpr bool kMinimum = false;
   static constexpr ActivationForm kForm = ActivationForm::int8_256;
+  template <class V>
+  static constexpr bool kFor = true;
 };
 template <class F>
 struct Tile32 : Tile256<F> {
