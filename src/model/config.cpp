@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/concat.hpp"
 #include "core/escape.hpp"
 #include "model/architecture.hpp"
 #include "model/metadata.hpp"
@@ -12,18 +13,21 @@ namespace {
 Result<const Architecture*> find_architecture(const gguf::File& file) {
   const gguf::Value* value = file.find("general.architecture");
   if (!value) return invalid_file("key 'general.architecture' is missing");
-  SOFFIT_TRY(const std::string_view name, value->as_string());
+  const auto text = value->as_string();
+  if (!text) return invalid_file(concat("key 'general.architecture': ", text.error().message));
+  const std::string_view name = *text;
   for (const Architecture* architecture : architectures()) {
     if (architecture->name == name) return architecture;
   }
-  return unsupported("architecture '" + escaped(name, 80) + "' is not supported; supported: " + architecture_names());
+  return unsupported(
+      concat("architecture '", escaped(name, 80), "' is not supported; supported: ", architecture_names()));
 }
 
 // Settings that change the result and that nothing here implements: to ignore them would be wrong without a sign.
 Status refuse_unknown_transformations(const Metadata& metadata) {
   for (const auto& entry : metadata.file().metadata()) {
     if (entry.key.starts_with("prism.hadamard.")) {
-      return unsupported("key '" + escaped(entry.key, 80) + "': weights folded with a Hadamard transform");
+      return unsupported(concat("key '", escaped(entry.key, 80), "': weights folded with a Hadamard transform"));
     }
   }
   SOFFIT_TRY(const bool causal, metadata.boolean("attention.causal", true));

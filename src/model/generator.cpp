@@ -99,6 +99,7 @@ Result<Generation> Generator::generate(std::span<const text::TokenId> prompt, co
   const Clock::time_point start = Clock::now();
   const auto logits = run_prompt(prompt, options, result);
   result.prompt_seconds = seconds_since(start);
+  result.run_tokens = int64_t(held_.size()) - result.reused_tokens;
   if (!logits && logits.error().code == Code::cancelled) {
     result.stop = Stop::cancelled;
     return result;

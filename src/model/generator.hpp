@@ -37,6 +37,7 @@ struct Generation {
   Stop stop = Stop::end;
   int64_t prompt_tokens = 0;   // of the whole prompt
   int64_t reused_tokens = 0;   // of these, what the sequence still held
+  int64_t run_tokens = 0;      // and what was run: not the whole rest, if it was cancelled
   int64_t decoded_tokens = 0;  // single-token runs after the prompt
   int64_t depth = 0;           // positions held when the last of them ran
   double prompt_seconds = 0, decode_seconds = 0;

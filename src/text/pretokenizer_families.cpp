@@ -2,6 +2,7 @@
 // that llama.cpp runs; tests compare with its ids.
 #include <array>
 
+#include "core/concat.hpp"
 #include "core/escape.hpp"
 #include "text/pretokenizer.hpp"
 
@@ -58,7 +59,7 @@ Result<const PretokenizerFamily*> find_pretokenizer_family(std::string_view name
       known.append(known.empty() ? "" : ", ").append(candidate);
     }
   }
-  return unsupported("tokenizer.ggml.pre is \"" + escaped(name, 80) + "\"; supported are " + known);
+  return unsupported(concat("tokenizer.ggml.pre is \"", escaped(name, 80), "\"; supported are ", known));
 }
 
 }  // namespace soffit::text

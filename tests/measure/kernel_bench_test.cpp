@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "measure/result_check.hpp"
 
@@ -81,6 +83,21 @@ TEST_F(KernelBench, WrongWeightsAreAFault) {
     ASSERT_TRUE(figures);
     EXPECT_FALSE(figures->checked) << info(format).name;
     EXPECT_GT(figures->error_over_bound, 1) << info(format).name;
+  }
+}
+
+// NaN compares with nothing: a maximum over results would forget it when a right one comes after it.
+TEST_F(KernelBench, ANanIsAFaultWhateverComesAfterIt) {
+  for (const OperationKind operation : {OperationKind::linear, OperationKind::get_rows}) {
+    const KernelCase c{.operation = operation, .matrix = {Format::f32, 32, 256, 1}, .n = 32};
+    const auto rotating = weights(c.matrix, 3);
+    const Bytes memory = *roof_->memory(*rotating.copies()[0], 0, 0, 0, 32);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(const_cast<std::byte*>(memory.data()), &nan, sizeof nan);
+    const auto figures = measure_kernel(*backend_, *roof_, rotating, c, Arithmetic::float32, {.samples = 3});
+    ASSERT_TRUE(figures) << figures.error().message;
+    EXPECT_FALSE(figures->checked);
+    EXPECT_FALSE(figures->error_over_bound <= 1) << figures->error_over_bound;
   }
 }
 

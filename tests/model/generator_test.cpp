@@ -129,6 +129,7 @@ TEST_F(Generating, APromptCanBeCancelledBetweenBatches) {
   EXPECT_EQ(result.stop, Stop::cancelled);
   EXPECT_TRUE(result.tokens.empty());
   EXPECT_EQ(session_->length(0), 8);
+  EXPECT_EQ(result.run_tokens, 8);  // its speed is theirs, not that of 12
   EXPECT_EQ(generate(prompt, {.max_tokens = 1}).reused_tokens, 8);
 }
 
@@ -154,6 +155,7 @@ TEST_F(Generating, ReusesWhatTheSequenceHoldsOfThePrompt) {
   generate({10, 20, 30}, {.max_tokens = 3});  // holds 10 20 30 31 32
   const Generation same = generate({10, 20, 30}, {.max_tokens = 3});
   EXPECT_EQ(same.reused_tokens, 2);  // the last is run again for its logits
+  EXPECT_EQ(same.run_tokens, 1);
   EXPECT_THAT(same.tokens, testing::ElementsAre(31, 32, 33));
   const Generation longer = generate({10, 20, 30, 31, 40, 41}, {.max_tokens = 1});
   EXPECT_EQ(longer.reused_tokens, 4);
