@@ -7,6 +7,7 @@
 
 #include "cpu/activations.hpp"
 #include "cpu/isa.hpp"
+#include "ops/key_block.hpp"
 #include "soffit/activation.hpp"
 #include "soffit/format.hpp"
 
@@ -62,9 +63,6 @@ struct VectorKernels {
   // In place: exp(x - max) / sum.
   void (*softmax)(float* x, int64_t n) = nullptr;
 };
-
-// Keys are kept in blocks of this many.
-inline constexpr int64_t kKeyBlock = 64;
 
 // Queries of one key-value head against a range of its keys and values.
 struct AttendJob {

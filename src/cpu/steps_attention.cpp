@@ -1,7 +1,9 @@
 // Keys and values: appending them to a state, and attention over them.
 #include <algorithm>
+#include <cstring>
 
 #include "core/concat.hpp"
+#include "core/half.hpp"
 #include "cpu/plan.hpp"
 #include "cpu/state.hpp"
 #include "cpu/views.hpp"
@@ -24,6 +26,22 @@ std::optional<Place> place_of(Member& m, const char* what, const StateDescriptio
   return std::nullopt;
 }
 
+// One head's key and value, head_dim floats each.
+void put(const VectorKernels& kernels, const KeyValueStore& store, const Place& at, int64_t head, const float* key,
+         const float* value) {
+  const int64_t dim = store.layer().head_dim, slot = store.slot(at.position), first = store.first_key(slot);
+  if (store.half()) {
+    auto* k = reinterpret_cast<uint16_t*>(store.keys(at.sequence, head)) + first;
+    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = float_to_half(key[d]);
+    kernels.to_half(value, reinterpret_cast<uint16_t*>(store.values(at.sequence, head)) + slot * dim, dim);
+  } else {
+    auto* k = reinterpret_cast<float*>(store.keys(at.sequence, head)) + first;
+    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = key[d];
+    std::memcpy(reinterpret_cast<float*>(store.values(at.sequence, head)) + slot * dim, value,
+                size_t(dim) * sizeof(float));
+  }
+}
+
 }  // namespace
 
 Result<Step> make_append_key_value(const StepContext& c, const AppendKeyValue& o) {
@@ -37,7 +55,7 @@ Result<Step> make_append_key_value(const StepContext& c, const AppendKeyValue& o
       const auto at = place_of(m, "append_key_value", state->description(), o.sequences, o.positions, i);
       if (!at) return;
       for (int64_t h = 0; h < heads; ++h)
-        store.put(*k, at->sequence, at->position, h, row_of<float>(o.k, i) + h * dim, row_of<float>(o.v, i) + h * dim);
+        put(*k, store, *at, h, row_of<float>(o.k, i) + h * dim, row_of<float>(o.v, i) + h * dim);
       store.appended(at->sequence, at->position);
     });
   };

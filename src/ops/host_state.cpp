@@ -1,4 +1,4 @@
-#include "cpu/state.hpp"
+#include "ops/host_state.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "core/checked.hpp"
 #include "core/concat.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 namespace {
 
 // Stores begin at whole cache lines.
@@ -14,21 +14,18 @@ constexpr uint64_t kAlignment = 64;
 
 }  // namespace
 
-Result<std::unique_ptr<State>> CpuState::create(const StateDescription& d) {
+Result<uint64_t> HostState::lay_out(const StateDescription& d) {
   if (d.sequences < 1 || d.context < 1 || d.batch < 1 || (d.type != DataType::f16 && d.type != DataType::f32))
     return invalid_argument(concat("state of ", d.sequences, " sequences, ", d.context, " positions, batches of ",
                                    d.batch, ", type ", to_string(d.type)));
-  auto s = std::make_unique<CpuState>();
-  s->description_ = d;
-  std::vector<uint64_t> offsets;
-  uint64_t total = 0;
+  description_ = d;
   const auto add = [&](auto store) -> Status {
-    offsets.push_back(total);
-    const auto end = checked_add(total, store.bytes());
+    offsets_.push_back(bytes_);
+    const auto end = checked_add(bytes_, store.bytes());
     const auto next = end ? checked_align(*end, kAlignment) : std::nullopt;
     if (!next) return invalid_argument(concat("state of ", d.layers.size(), " layers is too large"));
-    total = *next;
-    s->layers_.emplace_back(std::move(store));
+    bytes_ = *next;
+    layers_.emplace_back(std::move(store));
     return {};
   };
   for (const auto& layer : d.layers) {
@@ -40,13 +37,15 @@ Result<std::unique_ptr<State>> CpuState::create(const StateDescription& d) {
       SOFFIT_CHECK(add(std::move(store)));
     }
   }
-  SOFFIT_TRY(s->memory_, Memory::allocate(total));
-  for (size_t i = 0; i < offsets.size(); ++i)
-    std::visit([&](auto& store) { store.place(s->memory_.data() + offsets[i]); }, s->layers_[i]);
-  return std::unique_ptr<State>(std::move(s));
+  return bytes_;
 }
 
-Status CpuState::check(int64_t sequence, int64_t length) const {
+void HostState::place(uint8_t* memory) {
+  for (size_t i = 0; i < layers_.size(); ++i)
+    std::visit([&](auto& store) { store.place(memory + offsets_[i]); }, layers_[i]);
+}
+
+Status HostState::check(int64_t sequence, int64_t length) const {
   if (sequence < 0 || sequence >= description_.sequences)
     return invalid_argument(concat("sequence ", sequence, " of a state of ", description_.sequences));
   if (length < 0 || length > description_.context)
@@ -54,7 +53,7 @@ Status CpuState::check(int64_t sequence, int64_t length) const {
   return {};
 }
 
-Status CpuState::can_cut(int64_t sequence, int64_t length) const {
+Status HostState::can_cut(int64_t sequence, int64_t length) const {
   SOFFIT_CHECK(check(sequence, length));
   for (size_t i = 0; i < layers_.size(); ++i)
     if (auto can = std::visit([&](const auto& store) { return store.can_cut(sequence, length); }, layers_[i]); !can)
@@ -63,7 +62,7 @@ Status CpuState::can_cut(int64_t sequence, int64_t length) const {
 }
 
 template <class F>
-void CpuState::for_each_range(int64_t sequence, int64_t length, F&& f) const {
+void HostState::for_each_range(int64_t sequence, int64_t length, F&& f) const {
   for (const auto& layer : layers_)
     if (const auto* store = std::get_if<KeyValueStore>(&layer))
       store->for_each_range(sequence, length, f);
@@ -73,7 +72,7 @@ void CpuState::for_each_range(int64_t sequence, int64_t length, F&& f) const {
 }
 
 // Keys and values behind the cut stay: a row sees no position beyond its own.
-Status CpuState::truncate(int64_t sequence, int64_t length) {
+Status HostState::truncate(int64_t sequence, int64_t length) {
   SOFFIT_CHECK(can_cut(sequence, length));
   for (auto& layer : layers_)
     if (auto* store = std::get_if<KeyValueStore>(&layer))
@@ -83,7 +82,7 @@ Status CpuState::truncate(int64_t sequence, int64_t length) {
   return {};
 }
 
-Status CpuState::copy(int64_t from, int64_t to, int64_t length) {
+Status HostState::copy(int64_t from, int64_t to, int64_t length) {
   SOFFIT_CHECK(can_cut(from, length));
   SOFFIT_CHECK(check(to, length));
   if (from == to) return truncate(to, length);
@@ -100,7 +99,7 @@ Status CpuState::copy(int64_t from, int64_t to, int64_t length) {
 }
 
 // The length and, for each layer of keys and values, the first position that it holds; then what the layers hold.
-Result<std::vector<std::byte>> CpuState::save(int64_t sequence, int64_t length) const {
+Result<std::vector<std::byte>> HostState::save(int64_t sequence, int64_t length) const {
   SOFFIT_CHECK(can_cut(sequence, length));
   std::vector<std::byte> saved;
   const auto append = [&](const void* from, size_t count) {
@@ -117,7 +116,7 @@ Result<std::vector<std::byte>> CpuState::save(int64_t sequence, int64_t length) 
   return saved;
 }
 
-Status CpuState::load(int64_t sequence, std::span<const std::byte> saved) {
+Status HostState::load(int64_t sequence, std::span<const std::byte> saved) {
   int64_t length = -1;
   std::vector<int64_t> firsts;
   size_t at = 0;
@@ -150,4 +149,4 @@ Status CpuState::load(int64_t sequence, std::span<const std::byte> saved) {
   return {};
 }
 
-}  // namespace soffit::cpu
+}  // namespace soffit

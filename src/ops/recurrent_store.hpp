@@ -9,7 +9,7 @@
 
 #include "soffit/state.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 
 class RecurrentStore {
  public:
@@ -47,4 +47,4 @@ class RecurrentStore {
   std::vector<int64_t> rows_;  // (sequences, units)
 };
 
-}  // namespace soffit::cpu
+}  // namespace soffit

@@ -1,14 +1,15 @@
 // Keys and values of one layer, for each sequence and head: values as rows of head_dim elements, keys transposed in
-// blocks of 64 positions (see attention-inl.hpp). A layer with a window is a ring: position p lies in slot p mod held.
+// blocks of 64 positions, so that a vector of positions lies side by side. A layer with a window is a ring: position p
+// lies in slot p mod held.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
-#include "cpu/kernels.hpp"
+#include "ops/key_block.hpp"
 #include "soffit/state.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 
 class KeyValueStore {
  public:
@@ -22,9 +23,9 @@ class KeyValueStore {
   uint8_t* keys(int64_t sequence, int64_t head) const { return at(sequence, head, 0); }
   uint8_t* values(int64_t sequence, int64_t head) const { return at(sequence, head, 1); }
 
-  // One head's key and value, head_dim floats each.
-  void put(const VectorKernels& kernels, int64_t sequence, int64_t position, int64_t head, const float* key,
-           const float* value) const;
+  // Where a position lies: its slot, and its element of keys, whose next is kKeyBlock on.
+  int64_t slot(int64_t position) const { return position < held_ ? position : position % held_; }
+  int64_t first_key(int64_t slot) const { return slot / kKeyBlock * kKeyBlock * layer_.head_dim + slot % kKeyBlock; }
   // Positions up to this one are there: what it overwrote is gone. From any thread.
   void appended(int64_t sequence, int64_t position) const;
   // The first position that has not been overwritten.
@@ -63,4 +64,4 @@ class KeyValueStore {
   std::unique_ptr<Extent[]> extents_;  // of each sequence; of layers with a window
 };
 
-}  // namespace soffit::cpu
+}  // namespace soffit

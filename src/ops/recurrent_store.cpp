@@ -1,11 +1,11 @@
-#include "cpu/recurrent_store.hpp"
+#include "ops/recurrent_store.hpp"
 
 #include <algorithm>
 
 #include "core/checked.hpp"
 #include "core/concat.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 namespace {
 
 std::optional<uint64_t> product(std::initializer_list<int64_t> factors) {
@@ -54,4 +54,4 @@ void RecurrentStore::filled(int64_t sequence, int64_t length) {
   std::fill_n(rows_.begin() + sequence * units(), units(), length);
 }
 
-}  // namespace soffit::cpu
+}  // namespace soffit

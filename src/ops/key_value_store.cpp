@@ -1,12 +1,9 @@
-#include "cpu/key_value_store.hpp"
-
-#include <cstring>
+#include "ops/key_value_store.hpp"
 
 #include "core/checked.hpp"
 #include "core/concat.hpp"
-#include "core/half.hpp"
 
-namespace soffit::cpu {
+namespace soffit {
 
 Result<KeyValueStore> KeyValueStore::create(const KeyValueLayer& layer, const StateDescription& state) {
   if (layer.heads < 1 || layer.head_dim < 1 || layer.window < 0)
@@ -33,21 +30,6 @@ Result<KeyValueStore> KeyValueStore::create(const KeyValueLayer& layer, const St
   store.bytes_ = *bytes;
   if (layer.window > 0) store.extents_ = std::make_unique<Extent[]>(size_t(state.sequences));
   return store;
-}
-
-void KeyValueStore::put(const VectorKernels& kernels, int64_t sequence, int64_t position, int64_t head,
-                        const float* key, const float* value) const {
-  const int64_t dim = layer_.head_dim, slot = position < held_ ? position : position % held_;
-  const int64_t first_key = slot / kKeyBlock * kKeyBlock * dim + slot % kKeyBlock;
-  if (half()) {
-    auto* k = reinterpret_cast<uint16_t*>(keys(sequence, head)) + first_key;
-    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = float_to_half(key[d]);
-    kernels.to_half(value, reinterpret_cast<uint16_t*>(values(sequence, head)) + slot * dim, dim);
-  } else {
-    auto* k = reinterpret_cast<float*>(keys(sequence, head)) + first_key;
-    for (int64_t d = 0; d < dim; ++d) k[d * kKeyBlock] = key[d];
-    std::memcpy(reinterpret_cast<float*>(values(sequence, head)) + slot * dim, value, size_t(dim) * sizeof(float));
-  }
 }
 
 void KeyValueStore::appended(int64_t sequence, int64_t position) const {
@@ -81,4 +63,4 @@ void KeyValueStore::filled(int64_t sequence, int64_t first, int64_t length) {
   extents_[size_t(sequence)].end.store(length, std::memory_order_relaxed);
 }
 
-}  // namespace soffit::cpu
+}  // namespace soffit
