@@ -14,6 +14,6 @@ function(soffit_python_test NAME SCRIPT)
   endif()
   add_test(NAME ${NAME} COMMAND ${SOFFIT_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${SCRIPT} ${A_ARGUMENTS})
   # One BLAS thread: the matrices are tiny, and other tests run beside. No bytecode: the source tree stays clean.
-  set_tests_properties(${NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS "${A_LABELS}" ENVIRONMENT
+  set_tests_properties(${NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${SOFFIT_TEST_TIMEOUT} LABELS "${A_LABELS}" ENVIRONMENT
                        "OPENBLAS_NUM_THREADS=1;OMP_NUM_THREADS=1;PYTHONDONTWRITEBYTECODE=1")
 endfunction()

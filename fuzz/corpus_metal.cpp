@@ -35,6 +35,8 @@ template [[host_name("copies_half")]] kernel void copies<half>(device const half
   seed("text_open", "\"abc\\");
   seed("file_name", "# 1 \"a\x01\xff\"\nint a = ~;\n\"abc");
   seed("file_unknown", "# 7 \"a\x01\xff\"\nkernel void t(texture2d<float> image) { f(\"a\\\nb\" }\n");
+  seed("struct_end", "struct Block { half d; }");
+  seed("host_name_none", "kernel [[host_name]] void a() {}\ntemplate [[host_name()]] kernel void a<half>();\n");
   seed("not_metal", "int a = `b`;\x01\xff");
 }
 

@@ -31,6 +31,13 @@ size_t Translator::attributes_end(size_t at, Attributes* to) {
   return close + 1;
 }
 
+std::string Translator::host_name(const Attribute& attribute, size_t token) const {
+  const std::string_view text = attribute.arguments;
+  const size_t close = text.rfind('"');
+  if (!text.starts_with('"') || close == 0) fault(token, "host_name needs a name in quotes");
+  return std::string(text.substr(1, close - 1));
+}
+
 void Translator::declaration(bool is_template) {
   const Token& t = now();
   if (t.is(";")) return copy();
@@ -117,8 +124,7 @@ void Translator::instantiation() {
       const std::string expression = text_of({i, ends});
       const auto name = std::ranges::find(attributes, "host_name", &Attribute::name);
       const bool named = name != attributes.end();
-      entries_.push_back({named ? name->arguments.substr(1, name->arguments.rfind('"') - 1) : expression, expression,
-                          size_t(kernel - kernels_.begin())});
+      entries_.push_back({named ? host_name(*name, i) : expression, expression, size_t(kernel - kernels_.begin())});
       break;
     }
     ++i;
@@ -156,9 +162,7 @@ void Translator::type_definition() {
       put(">");
     }
     raw(find(at_, tokens_.size() - 1, ";"));
-    for (const Token& t : {tokens_[at_ - 1]}) {
-      if (t.identifier()) types_.insert(std::string(t.text));
-    }
+    if (const Token& t = tokens_[at_ - 1]; t.identifier()) types_.insert(std::string(t.text));
     return copy();
   }
   copy();
@@ -291,9 +295,11 @@ void Translator::global_variable(size_t end, const Attributes& attributes) {
     at_ = end + 1;
     return;
   }
-  const bool derived = std::any_of(tokens_.begin() + long(at_), tokens_.begin() + long(end), [this](const Token& t) {
-    return t.identifier() && (derived_names_.contains(t.text) || t.is("is_function_constant_defined"));
-  });
+  bool derived = false;
+  for (size_t i = at_; i < end; ++i) {
+    const Token& t = tokens_[i];
+    derived |= t.identifier() && (derived_names_.contains(t.text) || t.is("is_function_constant_defined"));
+  }
   if (derived) {
     const size_t equals = find(at_, end, "=");
     if (array || equals == end) fault(at_, "an array cannot depend on function constants here");

@@ -61,8 +61,7 @@ ParsedKernel Translator::kernel(size_t name, const Attributes& attributes, bool 
   kernel.is_template = is_template;
   kernel.line = tokens_[name].line;
   for (const Attribute& attribute : attributes) {
-    if (attribute.name == "host_name")
-      kernel.host_name = attribute.arguments.substr(1, attribute.arguments.rfind('"') - 1);
+    if (attribute.name == "host_name") kernel.host_name = host_name(attribute, name);
     if (attribute.name == "max_total_threads_per_threadgroup") kernel.max_threads = attribute.arguments;
   }
   const size_t close = matching(name + 1);

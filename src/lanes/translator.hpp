@@ -47,6 +47,19 @@ class Translator {
     size_t token;
     std::string message;
   };
+  // Whoever looks for a token behind the last finds that the source ends too early, whatever it holds.
+  class Source {
+   public:
+    explicit Source(const std::vector<Token>& tokens) : tokens_(tokens) {}
+    size_t size() const { return tokens_.size(); }
+    const Token& operator[](size_t i) const {
+      if (i >= tokens_.size()) throw Fault{tokens_.size() - 1, "the source ends too early"};
+      return tokens_[i];
+    }
+
+   private:
+    const std::vector<Token>& tokens_;
+  };
 
   using Attributes = std::vector<Attribute>;
 
@@ -56,6 +69,7 @@ class Translator {
   void refuse_unknown_words();
   bool attributes_begin(size_t at) const;
   size_t attributes_end(size_t at, Attributes* to = nullptr);  // behind "]]"
+  std::string host_name(const Attribute& attribute, size_t token) const;
   void template_header();
   void instantiation();
   void type_definition();
@@ -142,7 +156,7 @@ class Translator {
     std::string name, index;
   };
 
-  const std::vector<Token>& tokens_;
+  const Source tokens_;
   const std::vector<std::string>& files_;
   const TranslationRequest& request_;
   size_t at_ = 0;
