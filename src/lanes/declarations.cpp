@@ -45,9 +45,12 @@ void Translator::declaration(bool is_template) {
     const size_t open = find(at_, tokens_.size() - 1, "{"), semicolon = find(at_, tokens_.size() - 1, ";");
     if (semicolon < open) return raw(semicolon + 1);
     const size_t close = matching(open);
+    const std::string outer = namespace_;
+    if (at_ + 1 < open) namespace_ += text_of({at_ + 1, open}) + "::";
     raw(open);
     copy();
     declarations(close);
+    namespace_ = outer;
     return copy();
   }
   if (t.is("using") && next().is("namespace") && next(2).is("metal")) {
@@ -212,10 +215,12 @@ void Translator::struct_body(size_t end) {
 }
 
 // The words before a function's or variable's name.
-void Translator::specifiers(size_t end) {
+void Translator::specifiers(size_t end, bool member) {
   while (at_ < end) {
     if (attributes_begin(at_)) {
       at_ = attributes_end(at_);
+    } else if (now().is("static") && member) {
+      copy();
     } else if (now().is("kernel") || now().is("static") || now().is("inline") || now().is("extern")) {
       ++at_;
     } else if (const size_t ends = std::min(type_end(at_), end); ends != at_) {
@@ -256,7 +261,7 @@ void Translator::function_or_variable(bool is_template, bool member) {
     for (size_t k = at_; k < i; ++k) {
       if (tokens_[k].is("operator")) name = k;
     }
-    return function(name, attributes, is_template);
+    return function(name, attributes, is_template, member);
   }
   if (member && !is_constexpr) {
     if (tokens_[i].is(":")) fault(i, "bit fields are not known here");
@@ -311,7 +316,7 @@ void Translator::global_variable(size_t end, const Attributes& attributes) {
   }
   put(array ? concat("alignas(16) static constinit ", type_text)
             : concat("static constexpr NativeConstant<", type_text, ">"));
-  if (array) arrays_.push_back(name);
+  if (array) arrays_.push_back(namespace_ + name);
   raw(end);
   expect(";");
 }

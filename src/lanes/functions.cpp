@@ -7,12 +7,12 @@
 
 namespace soffit::lanes {
 
-void Translator::function(size_t name, const Attributes& attributes, bool is_template) {
+void Translator::function(size_t name, const Attributes& attributes, bool is_template, bool member) {
   const bool is_kernel = std::ranges::any_of(attributes, [](const Attribute& a) { return a.name == "kernel"; });
   const std::string function_name(tokens_[name].text);
   if (is_library_function(function_name)) own_functions_.insert(function_name);
   if (is_template) function_templates_.insert(function_name);
-  specifiers(name);
+  specifiers(name, member);
   const size_t open = find(name, tokens_.size() - 1, "(");
   while (at_ < open) copy();  // operator+ is two tokens
   const size_t close = matching(open);

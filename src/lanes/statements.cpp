@@ -121,7 +121,7 @@ void Translator::do_loop() {
 void Translator::simple_statement() {
   const size_t end = find(at_, tokens_.size() - 1, ";");
   bool is_constant = false, in_threadgroup = false, marks = false;
-  for (size_t i = at_; i < end && !tokens_[i].is("="); ++i) {
+  for (size_t i = at_; i < end && !tokens_[i].is("=") && !tokens_[i].is("["); ++i) {
     is_constant |= tokens_[i].is("constexpr");
     in_threadgroup |= tokens_[i].is("threadgroup");
     marks |= tokens_[i].is("*") || tokens_[i].is("&") || tokens_[i].is("(");

@@ -76,12 +76,12 @@ class Translator {
   void struct_body(size_t end);
   void alias();
   void function_or_variable(bool is_template, bool member);
-  void specifiers(size_t end);
+  void specifiers(size_t end, bool member);
   void global_variable(size_t end, const Attributes& attributes);
   void static_assertion();
 
   // functions.cpp
-  void function(size_t name, const Attributes& attributes, bool is_template);
+  void function(size_t name, const Attributes& attributes, bool is_template, bool member);
   void function_body(std::string_view name);
   void parameter_list(size_t close);
   ParsedKernel kernel(size_t name, const Attributes& attributes, bool is_template);
@@ -179,8 +179,9 @@ class Translator {
   std::vector<ScopeEntry> scopes_;
   std::vector<ParsedKernel> kernels_;
   std::vector<GlobalConstant> constants_;
-  std::vector<std::string> arrays_;
-  std::string derived_;  // assignments
+  std::vector<std::string> arrays_;  // with their namespaces
+  std::string namespace_;            // that declarations are in, and "::"
+  std::string derived_;              // assignments
   struct Entry {
     std::string name, expression;
     size_t kernel;

@@ -47,6 +47,10 @@ Result<Sizes> sizes(Format format, const LinearShape& shape, DataType type) {
 
 }  // namespace
 
+std::map<uint32_t, lanes::ConstantValue> constants_of(const Tuning& tuning, uint32_t batch) {
+  return {{0, {.integer = tuning.simdgroups}}, {1, {.integer = tuning.rows}}, {2, {.integer = batch}}};
+}
+
 Result<LinearBuffers> LinearBuffers::create(Format format, const LinearShape& shape, DataType type) {
   SOFFIT_TRY(const Sizes s, sizes(format, shape, type));
   LinearBuffers buffers;
@@ -72,13 +76,13 @@ Result<lanes::Outcome> run_linear(const Variant& variant, const Tuning& tuning, 
   if (!kernel) return Error{Code::internal, concat(library.source, " has no kernel ", entry)};
 
   SOFFIT_TRY(const auto arguments, lanes::DeviceMemory::create(sizeof(LinearArguments)));
-  *reinterpret_cast<LinearArguments*>(arguments.data()) = {s.row_bytes, s.x_stride, s.y_stride, uint32_t(shape.rows),
-                                                           uint32_t(shape.cols)};
-  const uint64_t rows = uint64_t(tuning.simdgroups) * tuning.rows;
+  *reinterpret_cast<LinearArguments*>(arguments.data()) = {
+      s.row_bytes, s.x_stride, s.y_stride, uint32_t(shape.rows), uint32_t(shape.cols), uint32_t(shape.n), 0};
+  const LinearGrid grid = linear_grid(variant.division, tuning, shape.rows, shape.n);
   lanes::Launch launch;
-  launch.grid = {uint32_t((shape.rows + rows - 1) / rows), uint32_t(shape.n), 1};
-  launch.threadgroup = {lanes::kLanes * tuning.simdgroups, 1, 1};
-  launch.constants = {{0, {.integer = tuning.simdgroups}}, {1, {.integer = tuning.rows}}};
+  launch.grid = {grid.x, grid.y, 1};
+  launch.threadgroup = {grid.threads, 1, 1};
+  launch.constants = constants_of(tuning, grid.batch);
   launch.buffers[0] = {arguments.data(), arguments.bytes(), lanes::Role::index, {}};
   launch.buffers[1] = {buffers.weights.data(), s.weights, lanes::Role::weights, block_layout(variant.format)};
   launch.buffers[2] = {buffers.x.data(), s.x, lanes::Role::activations, {}};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -33,6 +34,9 @@ struct LinearBuffers {
   lanes::DeviceMemory weights, x, y;
   static Result<LinearBuffers> create(Format format, const LinearShape& shape, DataType type);
 };
+
+// The lanes want all function constants of a file, whether or not the kernel uses them.
+std::map<uint32_t, lanes::ConstantValue> constants_of(const Tuning& tuning, uint32_t batch);
 
 // `type` is that of activations and results: f32 or f16.
 Result<lanes::Outcome> run_linear(const Variant& variant, const Tuning& tuning, const LinearShape& shape, DataType type,

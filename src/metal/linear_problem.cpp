@@ -1,5 +1,6 @@
 #include "metal/linear_problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "check/random.hpp"
 #include "core/half.hpp"
 #include "formats/packing.hpp"
+#include "formats/q3_k.hpp"
 
 namespace soffit::metal {
 namespace {
@@ -69,6 +71,23 @@ double offsets_bound(Format format, std::span<const std::byte> row, std::span<co
     } else if (format == Format::tq1_0) {
       scale = half_at(52);
       largest = 2 + 2 * 5;
+    } else if (format == Format::q4_0 || format == Format::q4_1) {
+      scale = half_at(0);
+      minimum = format == Format::q4_1 ? half_at(2) : 0;
+      largest = 15 + 2 * ((i < 16 ? 512 : 32) + 8);
+    } else if (format == Format::q5_0 || format == Format::q5_1) {
+      scale = half_at(0);
+      minimum = format == Format::q5_1 ? half_at(2) : 0;
+      largest = 31 + 2 * (64 + 16);
+    } else if (format == Format::q2_k) {
+      scale = half_at(80) * (bytes[i / 16] & 15);
+      minimum = half_at(82) * (bytes[i / 16] >> 4);
+      largest = 3 + 2 * 1024 / double(4 << 2 * (i % 128 / 32));
+    } else if (format == Format::q3_k) {
+      // The twos' offset and the 4, and that of the third bit, which stands at 4 or 64 times 2^n and counts 4.
+      scale = half_at(108) * std::fabs(double(Q3_K::scale(*reinterpret_cast<const BlockQ3_K*>(bytes), int(i / 16))));
+      largest = 7 + 2 * (1024 / double(4 << 2 * (i % 128 / 32)) + 4) +
+                2 * 4 * 1024 / double((i < 128 ? 4 : 64) << i % 128 / 32);
     } else {
       scale = half_at(64);
       largest = 3 + 2 * (1024 / double(4 << 2 * (i % 128 / 32)) + 1);
@@ -76,6 +95,14 @@ double offsets_bound(Format format, std::span<const std::byte> row, std::span<co
     terms += (scale * largest + minimum) * std::fabs(x[k]);
   }
   return checker::gamma(2 * double(x.size()) + 4) * terms;
+}
+
+// Weights rounded to fp16: by 2^-11, or half the smallest subnormal, which the sums' roundings follow.
+double rounding_bound(const checker::DecodedRow& decoded, std::span<const double> x) {
+  double moved = 0;
+  for (size_t k = 0; k < x.size(); ++k)
+    moved += std::max(std::fabs(decoded.weight[k]) * 0x1p-11, 0x1p-25) * std::fabs(x[k]);
+  return moved * (1 + checker::gamma(double(x.size()) + 2));
 }
 
 }  // namespace
@@ -126,21 +153,34 @@ std::vector<float> LinearProblem::results() const {
 }
 void LinearProblem::forget_results() { std::memset(buffers_.y.data(), 0xff, size_t(buffers_.y.bytes())); }
 
+checker::ActivationRow LinearProblem::activations(uint64_t vector) const {
+  std::vector<float> values(shape_.cols);
+  for (uint64_t k = 0; k < shape_.cols; ++k) values[k] = x(vector, k);
+  return checker::ActivationRow(std::span<const float>(values), 0);
+}
+
+checker::Value LinearProblem::value(Terms terms, uint64_t r, const checker::DecodedRow& decoded,
+                                    const checker::ActivationRow& activations) const {
+  checker::Value value = checker::product(format_, 0, decoded, activations);
+  if (terms == Terms::floors) value.bound = floors_bound(row(r), activations.x);
+  if (terms == Terms::offsets) value.bound = offsets_bound(format_, row(r), activations.x);
+  if (terms == Terms::rounded && type_ == DataType::f16) value.bound += rounding_bound(decoded, activations.x);
+  return value;
+}
+
+checker::Value LinearProblem::value(Terms terms, uint64_t r, uint64_t vector) const {
+  return value(terms, r, checker::decode_row(format_, row(r)), activations(vector));
+}
+
 WorstResult LinearProblem::worst_result(Terms terms) const {
-  std::vector<checker::ActivationRow> activations;
-  for (uint64_t v = 0; v < shape_.n; ++v) {
-    std::vector<float> values(shape_.cols);
-    for (uint64_t k = 0; k < shape_.cols; ++k) values[k] = x(v, k);
-    activations.emplace_back(std::span<const float>(values), 0);
-  }
+  std::vector<checker::ActivationRow> vectors;
+  for (uint64_t v = 0; v < shape_.n; ++v) vectors.push_back(activations(v));
   WorstResult worst;
   double errors = 0, squares = 0;
   for (uint64_t r = 0; r < shape_.rows; ++r) {
     const checker::DecodedRow decoded = checker::decode_row(format_, row(r));
     for (uint64_t v = 0; v < shape_.n; ++v) {
-      checker::Value value = checker::product(format_, 0, decoded, activations[v]);
-      if (terms == Terms::floors) value.bound = floors_bound(row(r), activations[v].x);
-      if (terms == Terms::offsets) value.bound = offsets_bound(format_, row(r), activations[v].x);
+      const checker::Value value = this->value(terms, r, decoded, vectors[v]);
       const double ratio = checker::error_over_bound(y(v, r), type_, value);
       if (!(ratio <= worst.error_over_bound)) worst = {ratio, r, v, y(v, r), value.exact};
       if (std::isnan(ratio)) return worst;

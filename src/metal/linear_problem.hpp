@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "check/blocks.hpp"
+#include "check/bounds.hpp"
+#include "check/product.hpp"
 #include "metal/lane_linear.hpp"
 
 namespace soffit::metal {
@@ -34,12 +36,17 @@ class LinearProblem {
 
   // The bound is that of check/bounds.hpp, or derived for the terms that the kernel adds up.
   WorstResult worst_result(Terms terms) const;
+  // The exact product of a row and a vector.
+  checker::Value value(Terms terms, uint64_t row, uint64_t vector) const;
 
  private:
   LinearProblem(Format format, const LinearShape& shape, DataType type, LinearBuffers buffers)
       : format_(format), shape_(shape), type_(type), buffers_(std::move(buffers)) {}
   uint64_t x_at(uint64_t vector, uint64_t column) const;
   uint64_t y_at(uint64_t vector, uint64_t row) const;
+  checker::ActivationRow activations(uint64_t vector) const;
+  checker::Value value(Terms terms, uint64_t row, const checker::DecodedRow& decoded,
+                       const checker::ActivationRow& activations) const;
   float get(const lanes::DeviceMemory& memory, uint64_t at) const;
   void set(const lanes::DeviceMemory& memory, uint64_t at, float value);
 

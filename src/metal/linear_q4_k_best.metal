@@ -64,4 +64,4 @@ struct Q4KPart {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_q4_k_best, Q4KPart)
+SOFFIT_LINEAR_KERNEL(q4_k_best, Q4KPart)

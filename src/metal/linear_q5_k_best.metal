@@ -73,4 +73,4 @@ struct Q5KPart {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_q5_k_best, Q5KPart)
+SOFFIT_LINEAR_KERNEL(q5_k_best, Q5KPart)

@@ -65,4 +65,4 @@ struct Q6KPart {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_q6_k_best, Q6KPart)
+SOFFIT_LINEAR_KERNEL(q6_k_best, Q6KPart)

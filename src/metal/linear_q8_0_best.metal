@@ -37,4 +37,4 @@ struct Q80Part {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_q8_0_best, Q80Part)
+SOFFIT_LINEAR_KERNEL(q8_0_best, Q80Part)

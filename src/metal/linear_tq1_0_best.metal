@@ -69,4 +69,4 @@ struct TQ1Part {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_tq1_0_best, TQ1Part)
+SOFFIT_LINEAR_KERNEL(tq1_0_best, TQ1Part)

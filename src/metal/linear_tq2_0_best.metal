@@ -50,4 +50,4 @@ struct TQ2Part {
 
 }  // namespace soffit
 
-SOFFIT_LINEAR_KERNEL(linear_tq2_0_best, TQ2Part)
+SOFFIT_LINEAR_KERNEL(tq2_0_best, TQ2Part)

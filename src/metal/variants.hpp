@@ -23,6 +23,14 @@ enum class Terms : uint8_t {
   products,  // of codes, or of decoded weights
   floors,    // of TQ1_0 bytes times powers of 3
   offsets,   // codes and an offset, that is taken off again
+  rounded,   // products of weights that are rounded to fp16 where activations are fp16
+};
+
+// What a threadgroup of a mat-vec or mat-mat kernel has.
+enum class Division : uint8_t {
+  vectors,  // one column; for each simdgroup `rows` rows
+  columns,  // up to 8 columns; for each simdgroup 4 times `rows` rows
+  tiles,    // 64 rows and 32 columns, 4 simdgroups
 };
 
 struct Variant {
@@ -34,9 +42,20 @@ struct Variant {
   const lanes::Library* (*plain)();
   const lanes::Library* (*checked)();
   Terms terms;
+  Division division;
   Tuning tuning;                    // by default
   std::span<const Tuning> tunings;  // all that it can do
 };
+
+// The launch of a kernel for `linear` or `linear_id`: threadgroups, and the function constant 2 where it has one. For
+// linear_id a kernel by vectors has a threadgroup for each slot, one by tiles as many for each expert as all slots
+// take.
+struct LinearGrid {
+  uint32_t x, y;     // threadgroups; z is 1, or the experts of linear_id's tiles
+  uint32_t threads;  // of a threadgroup
+  uint32_t batch;    // columns of a threadgroup; 0: no function constant 2
+};
+LinearGrid linear_grid(Division division, const Tuning& tuning, uint64_t rows, uint64_t n);
 
 std::span<const Variant> variants();
 // Null when there is none.

@@ -203,3 +203,22 @@ kernel void rounds(device const half *in [[buffer(0)]], device half *out [[buffe
   out[flat + 2] = simdgroups;
   out[flat + 3] = grid.z;
 }
+
+// Tables and static members in namespaces; threadgroup memory whose size is computed.
+namespace outer {
+constant uchar kNumbers[4] = {3, 1, 4, 1};
+template <typename T>
+constexpr ushort twice() {
+  return 2 * sizeof(T);
+}
+struct Sum {
+  static uint of(uint lane) { return kNumbers[lane % 4] + 10 * lane; }
+};
+}  // namespace outer
+
+kernel void shares(device uint *out [[buffer(0)]], ushort lane [[thread_index_in_simdgroup]]) {
+  threadgroup uint shared[outer::twice<uint4>()];
+  shared[lane] = outer::Sum::of(lane);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  out[lane] = shared[31 - lane];
+}

@@ -176,6 +176,15 @@ TEST_P(Language, Positions) {
   }
 }
 
+TEST_P(Language, ThreadgroupMemoryOfComputedSize) {
+  bind(0, std::vector<uint32_t>(32));
+  run_kernel("shares");
+  constexpr uint32_t kNumbers[4] = {3, 1, 4, 1};
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(at<uint32_t>(0, lane), kNumbers[(31 - lane) % 4] + 10 * (31 - lane));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(In, Language, testing::Bool(),
                          [](const auto& info) { return info.param ? "checked_mode" : "plain_mode"; });
 

@@ -181,5 +181,19 @@ TEST(Counters, OfTq20AtItsBest) {
   EXPECT_EQ(counts.useful, 32 * counts.passes);
 }
 
+// IQ4_XS: a lane has 32 codes of a block, each an fma with what the table has for it. The scale: its shifts (3 times
+// 4), 2 and, 2 or; a subtraction takes 1056 off, a product and an fma multiply with both scales. The table: two
+// conversions for each of 256 bytes, by each of 2 threadgroups.
+TEST(Counters, OfIq4XsAtItsBest) {
+  const Counts counts = counted(Format::iq4_xs, "best", {2, 4}).counts;
+  const uint64_t parts = kWeights / 32 / 32;
+  EXPECT_EQ(slots(counts, Cost::integer), 32 * parts * (3 * 4 + 2 + 2));
+  EXPECT_EQ(slots(counts, Cost::floating), 32 * parts * (32 + 3));
+  EXPECT_EQ(slots(counts, Cost::conversion), 2 * 256 * 2 * 4);
+  for (const Cost none : {Cost::floor, Cost::special}) EXPECT_EQ(slots(counts, none), 0);
+  EXPECT_EQ(inner(counts), kWeights);
+  EXPECT_EQ(counts.useful, 32 * counts.passes);
+}
+
 }  // namespace
 }  // namespace soffit::metal

@@ -108,6 +108,8 @@ bool asked_for(const std::vector<std::string>& wanted, std::string_view name) {
   return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
 }
 
+}  // namespace
+
 Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& options) {
   std::vector<const metal::Variant*> chosen;
   std::vector<std::string> names, formats;  // that there are
@@ -138,8 +140,6 @@ Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& o
   if (chosen.empty()) return unsupported(fmt::format("no kernels for {} on the lanes yet", options.what));
   return chosen;
 }
-
-}  // namespace
 
 void print_lanes(Output output, const std::vector<Json>& rows) { print_rows(output, kColumns, rows); }
 
@@ -187,6 +187,7 @@ int run_dequantize_kernels(const LanesOptions& options) {
 
 int run_own_kernels(const LanesOptions& options) {
   if (options.what == "dequantize") return run_dequantize_kernels(options);
+  if (options.what != "linear") return run_id_kernels(options);
   const auto variants = chosen_variants(options);
   if (!variants) return fail(variants.error());
   const metal::LinearShape shape{

@@ -6,6 +6,7 @@
 
 #include "lanes/fault.hpp"
 #include "metal/figures.hpp"
+#include "metal/variants.hpp"
 #include "options.hpp"
 #include "table.hpp"
 
@@ -25,7 +26,11 @@ void add_figures(Json& row, const metal::Figures& figures, uint64_t weights, uin
 void add_faults(Json& row, const std::vector<lanes::Fault>& faults, uint64_t total);
 void print_lanes(Output output, const std::vector<Json>& rows);
 
+// The kernels of an operation that the options ask for.
+Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& options);
+
 int run_own_kernels(const LanesOptions& options);
+int run_id_kernels(const LanesOptions& options);  // linear_id and get_rows
 int run_kernel_file(const LanesOptions& options);
 
 }  // namespace soffit::tool

@@ -1,0 +1,13 @@
+// Numbers of 16 bits.
+#ifndef SOFFIT_METAL_STRIPS_BF16_H
+#define SOFFIT_METAL_STRIPS_BF16_H
+
+#include "metal/strips.h"
+
+namespace soffit {
+
+typedef NumberStrips<bfloat> Strips;
+
+}  // namespace soffit
+
+#endif  // SOFFIT_METAL_STRIPS_BF16_H
