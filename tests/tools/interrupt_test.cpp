@@ -54,12 +54,34 @@ TEST(InterruptDeathTest, AfterTheGuardItEndsTheProgramAgain) {
       testing::ExitedWithCode(130), "");
 }
 
+TEST(InterruptDeathTest, TerminationWaitsForTheGuardAndThenEndsTheProgram) {
+  const auto terminated = [](int signal) {
+    install_interrupt_handler();
+    {
+      const InterruptGuard outer;
+      {
+        InterruptGuard guard;
+        raise(signal);
+        if (!guard.interrupted()) leave(1);
+        guard.clear();  // as a conversation goes on after an answer that was stopped
+        if (!guard.interrupted()) leave(2);
+      }
+      if (!outer.interrupted()) leave(3);
+    }
+    leave(4);
+  };
+  EXPECT_EXIT(terminated(SIGTERM), testing::ExitedWithCode(128 + SIGTERM), "");
+  EXPECT_EXIT(terminated(SIGHUP), testing::ExitedWithCode(128 + SIGHUP), "");
+}
+
 TEST(InterruptDeathTest, StaysIgnoredWhereItWasIgnored) {
   EXPECT_EXIT(
       {
         signal(SIGINT, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);  // as after `nohup … &`
         install_interrupt_handler();
         raise(SIGINT);
+        raise(SIGHUP);
         leave(0);
       },
       testing::ExitedWithCode(0), "");

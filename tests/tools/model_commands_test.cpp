@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -137,6 +138,38 @@ TEST_F(ModelCommands, UnknownArchitecturesAndTemplatesAreNamed) {
   }
 }
 
+// What a file says is shown on a terminal: it must neither clear it nor write lines that look like the program's.
+TEST_F(ModelCommands, NamesOutOfFilesAreShownWithoutControlCharacters) {
+  const std::string evil = "\x1b[2J\x1b]0;title\x07\nsoffit: done\r\x7f\xff", shown = "\\x1b[2J\\x1b]0;title\\x07\\n";
+  ModelFile architecture = ModelFile::llama();
+  architecture.add_tokenizer();
+  ModelFile tokenizer = architecture, pre = architecture, scaling = architecture, tensor = architecture;
+  architecture.architecture = evil;
+  tokenizer.keys[".tokenizer.ggml.model"] = evil;
+  pre.keys[".tokenizer.ggml.model"] = std::string("gpt2");
+  pre.keys[".tokenizer.ggml.merges"] = gguf::Array(std::vector<std::string>());
+  pre.keys[".tokenizer.ggml.pre"] = evil;
+  scaling.keys["rope.scaling.type"] = evil;
+  tensor.tensors[evil] = {{8, 8}};
+  for (const ModelFile& file : {architecture, tokenizer, pre, scaling, tensor}) {
+    file.write(path("evil.gguf"));
+    const Outcome outcome = run({"-p", "a", "-n", "1"}, {}, "evil.gguf");
+    EXPECT_THAT(outcome.err, HasSubstr(shown));
+    EXPECT_THAT(outcome.err, Not(testing::ContainsRegex("[\x1b\x07\r\x7f\xff]")));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("\nsoffit: done")));
+  }
+}
+
+TEST_F(ModelCommands, AnArchitectureOfAnotherTypeIsNamedWithBothTypes) {
+  const auto writer = gguf::Writer::create(path("typed.gguf"));
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE((*writer)->add("general.architecture", gguf::OwnedValue(uint32_t(7))));
+  ASSERT_TRUE((*writer)->finish());
+  const Outcome outcome = run({"-p", "a"}, {}, "typed.gguf");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("key 'general.architecture': a value of type u32, not a string"));
+}
+
 TEST_F(ModelCommands, ChatIsTheTemplateAroundTheText) {
   const std::string raw =
       "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n";
@@ -214,6 +247,63 @@ TEST_F(ModelCommands, BenchWithoutATestIsWrongUsage) {
   EXPECT_EQ(run_program({"bench", "-m", path("model.gguf"), "-r", "0"}).exit_code, 2);
 }
 
+// Measured first, the file that is there would take days.
+TEST_F(ModelCommands, BenchOpensEveryFileBeforeItMeasures) {
+  for (const char* other : {"nothing.gguf", "architecture.gguf"}) {
+    const Outcome outcome = run_program({"bench", "-m", path("model.gguf") + "," + path(other), "-r", "1000000"});
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(other));
+  }
+}
+
+TEST_F(ModelCommands, BenchCanBeInterrupted) {
+  for (const std::vector<std::string>& test : {std::vector<std::string>{"-d", "100K", "-r", "1"}, {"-r", "1000000"}}) {
+    std::vector<std::string> arguments = {"bench", "-m", path("model.gguf"), "-t", "1"};
+    arguments.insert(arguments.end(), test.begin(), test.end());
+    const Outcome outcome = run_program(arguments, {.signal = SIGINT, .signal_after = std::chrono::milliseconds(400)});
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST_F(ModelCommands, BenchRefusesADepthThatMemoryCannotHold) {
+  const Outcome outcome = run_program({"bench", "-m", path("model.gguf"), "-d", "100G"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("for keys and values"));
+}
+
+// At whatever moment of loading, its last included: no text comes after it.
+TEST_F(ModelCommands, CtrlCWhileLoadingEndsTheProgram) {
+  ModelFile file = ModelFile::llama();
+  file.add_tokenizer();
+  std::vector<std::string> words;
+  for (int i = 0; i < 300'000; i++) words.push_back("word" + std::to_string(i));
+  file.keys[".test.words"] = gguf::Array(words);
+  file.write(path("slow.gguf"));
+  for (const int milliseconds : {1, 3, 6, 10, 15, 20, 30}) {
+    const Outcome outcome =
+        run({"-p", "Hello", "-n", "3000", "-c", "4K"},
+            {.signal = SIGINT, .signal_after = std::chrono::milliseconds(milliseconds)}, "slow.gguf");
+    EXPECT_TRUE(outcome.exit_code == 130 || outcome.signal == SIGINT) << outcome.err;
+  }
+}
+
+TEST_F(ModelCommands, SavedLogitsNeverReplaceWhatIsRead) {
+  const std::string text = write("input", std::string(100, 'a')), link = path("link"), hard = path("hard");
+  std::filesystem::create_symlink(text, link);
+  std::filesystem::create_hard_link(path("model.gguf"), hard);
+  const auto size = std::filesystem::file_size(path("model.gguf"));
+  for (const std::string& output : {text, path("model.gguf"), link, hard, folder_.string() + "/./input"}) {
+    const Outcome outcome =
+        run_program({"perplexity", "-m", path("model.gguf"), "-f", text, "-c", "8", "--save-logits", output});
+    EXPECT_EQ(outcome.exit_code, 2) << output;
+    EXPECT_THAT(outcome.err, HasSubstr("which is read"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(text), 100u);
+  EXPECT_EQ(std::filesystem::file_size(path("model.gguf")), size);
+}
+
 TEST_F(ModelCommands, PerplexityAndDivergence) {
   std::string text;
   for (int i = 0; i < 300; i++) text += char(' ' + i * 31 % 90);
@@ -244,7 +334,7 @@ TEST_F(ModelCommands, PerplexityAndDivergence) {
 
   const Outcome none = perplexity({"-c", "32", "--chunks", "0"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_THAT(none.err, HasSubstr("--chunks 0"));
+  EXPECT_THAT(none.err, HasSubstr("--chunks: '0' is less than 1"));
 
   const Outcome window = perplexity({"--kl-against", base, "-c", "16"});
   EXPECT_EQ(window.exit_code, 2);

@@ -83,6 +83,50 @@ TEST(Options, UnknownNamesAreRefusedWithTheList) {
   }
 }
 
+// What a parser that reads as far as it can makes of them: 0, 1, another number modulo 2^32, infinity.
+TEST(Options, NumbersAreTheWholeTextOrRefused) {
+  int32_t whole = 5;
+  float number = 0.5f;
+  int64_t size = 7;
+  CLI::App app;
+  add_whole(app, "--whole", whole, "", 0, 100);
+  add_number(app, "--number", number, "");
+  add_size(app, "--size", size, "", 1, 1000);
+  for (const char* text : {"", " ", "x", "1x", "1 ", "1.5", "-1", "101", "4294967297", "0x10", "1e1"}) {
+    EXPECT_THROW(parse(app, {"--whole", text}), CLI::ValidationError) << "'" << text << "'";
+  }
+  for (const char* text : {"", " ", "x", "1x", "1e400", "nan", "inf", "1,5", "0x10"}) {
+    EXPECT_THROW(parse(app, {"--number", text}), CLI::ValidationError) << "'" << text << "'";
+  }
+  for (const char* text : {"", "0", "1001", "2K", "-1"}) {
+    EXPECT_THROW(parse(app, {"--size", text}), CLI::ValidationError) << "'" << text << "'";
+  }
+  parse(app, {"--whole", "100", "--number", "-1.5e-1", "--size", "1K"});
+  EXPECT_EQ(whole, 100);
+  EXPECT_EQ(number, -0.15f);
+  EXPECT_EQ(size, 1000);
+}
+
+TEST(Options, RefusalsQuoteTheValueAndSayWhatThereIs) {
+  const auto refusal = [](const char* option, const char* value) -> std::string {
+    CLI::App app;
+    CommonOptions options;
+    int64_t repetitions = 3;
+    add_common_options(app, options);
+    add_size(app, "-r,--repetitions", repetitions, "", 1, 1000);
+    try {
+      parse(app, {option, value});
+    } catch (const CLI::ParseError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal("--output", "foo"), "--output: there is no 'foo'; there are text, md, csv, json");
+  EXPECT_EQ(refusal("-r", "0"), "--repetitions: '0' is not from 1 to 1000");
+  EXPECT_EQ(refusal("-t", "\x1b[2J"), "--threads: '\\x1b[2J' is not a whole number from 1 to 4096");
+  EXPECT_EQ(refusal("-m", ""), "--model: an empty name");
+}
+
 TEST(Options, SeedsAreWholeNumbersFrom0On) {
   for (const char* seed : {"-1", "", "x", "1.5", "0x10", "18446744073709551616"}) {
     CLI::App app;

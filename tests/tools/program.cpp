@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -36,7 +37,7 @@ struct Pipe {
   std::vector<char*> argv = {const_cast<char*>("soffit")};
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  signal(SIGINT, SIG_DFL), signal(SIGPIPE, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
   execv(options.program.empty() ? SOFFIT_PROGRAM : options.program.c_str(), argv.data());
   _exit(127);
 }
@@ -60,12 +61,24 @@ Outcome run_program(const std::vector<std::string>& arguments, const RunOptions&
   const auto old_handler = signal(SIGPIPE, SIG_IGN);  // the program need not read its input
 
   Outcome run;
+  using Clock = std::chrono::steady_clock;
+  const auto signal_time = Clock::now() + options.signal_after;
+  bool signal_left = options.signal != 0;
   std::string_view input = options.input;
   for (;;) {
     if (input.empty()) in.close_write();
     std::array<pollfd, 3> ends = {{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}, {in.write, POLLOUT, 0}}};
     if (out.read < 0 && err.read < 0) break;
-    poll(ends.data(), ends.size(), -1);
+    int wait = -1;
+    if (signal_left) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(signal_time - Clock::now());
+      wait = int(std::max<int64_t>(0, left.count()));
+    }
+    poll(ends.data(), ends.size(), wait);
+    if (signal_left && Clock::now() >= signal_time) {
+      kill(child, options.signal);
+      signal_left = false;
+    }
     const auto drain = [](const pollfd& end, std::string& text, Pipe& pipe) {
       if (!end.revents) return;
       char buffer[65536];

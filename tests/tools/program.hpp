@@ -1,6 +1,7 @@
 // Runs the built program as a user would.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct RunOptions {
   bool close_reader = false;  // the reader of stdout goes away before the program writes
   std::vector<std::pair<std::string, std::string>> environment = {};  // added to the test's own
   std::string program = {};                                           // another program than the one built
+  int signal = 0;                                                     // sent to the program after this time
+  std::chrono::milliseconds signal_after{0};
 };
 
 // Where the built program is.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "files.hpp"
@@ -99,6 +100,15 @@ TEST_F(QuantizeCommand, WrongUsageListsWhatThereIs) {
   EXPECT_THAT(folder_.entries(), ElementsAre("in.gguf"));
 }
 
+TEST_F(QuantizeCommand, AnEmptyNameIsRefusedBeforeTheWork) {
+  for (const std::vector<std::string>& files : {std::vector{in_, std::string()}, {std::string(), out_}}) {
+    const Outcome run = run_program({"quantize", files[0], files[1], "q4_k"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("an empty name"));
+  }
+  EXPECT_THAT(folder_.entries(), ElementsAre("in.gguf"));
+}
+
 TEST_F(QuantizeCommand, BadFilesFail) {
   EXPECT_EQ(run_program({"quantize", folder_ / "none.gguf", out_, "q4_k"}).exit_code, 1);
   EXPECT_EQ(run_program({"quantize", in_, folder_ / "no/out.gguf", "q4_k"}).exit_code, 1);
@@ -108,6 +118,17 @@ TEST_F(QuantizeCommand, BadFilesFail) {
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_THAT(run.err, HasSubstr("in.gguf"));
   EXPECT_THAT(folder_.entries(), ElementsAre("in.gguf"));
+}
+
+// A file of 30 GB takes longer than this anywhere.
+TEST(SynthCommand, LeavesNothingWhenItIsStopped) {
+  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143), std::pair(SIGHUP, 129)}) {
+    TemporaryDirectory folder;
+    const Outcome run = run_program({"synth", "qwen3-32b", "q8_0", folder / "out.gguf"},
+                                    {.signal = signal, .signal_after = std::chrono::milliseconds(500)});
+    EXPECT_EQ(run.exit_code, code) << run.err;
+    EXPECT_TRUE(folder.entries().empty());
+  }
 }
 
 TEST(SynthCommand, TheSeedIsAnOption) {

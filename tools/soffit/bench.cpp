@@ -9,9 +9,13 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "interrupt.hpp"
+#include "measure/system.hpp"
 #include "measurements.hpp"
+#include "model/config.hpp"
 #include "model/session.hpp"
 #include "model_setup.hpp"
+#include "open_file.hpp"
+#include "progress.hpp"
 #include "provenance.hpp"
 #include "table.hpp"
 
@@ -60,13 +64,15 @@ void add_times(const Plan& plan, Pass& pass) {
 
 // Runs tokens after those the sequence holds, `step` at a time.
 Status advance(model::Session& session, std::span<const int32_t> tokens, int64_t step, const InterruptGuard& guard,
-               Pass* pass) {
-  while (!tokens.empty()) {
+               const std::string& what, Pass* pass) {
+  ProgressLine progress(what);
+  for (size_t done = 0; done < tokens.size();) {
     if (guard.interrupted()) return Error{Code::cancelled, "interrupted"};
-    const auto now = tokens.first(std::min(tokens.size(), size_t(step)));
+    const auto now = tokens.subspan(done, std::min(tokens.size() - done, size_t(step)));
     SOFFIT_CHECK(session.append(0, now));
     if (pass) add_times(*session.last_plan(), *pass);
-    tokens = tokens.subspan(now.size());
+    done += now.size();
+    progress.update(done, tokens.size());
   }
   return {};
 }
@@ -75,11 +81,12 @@ Result<Pass> run_pass(model::Session& session, const Test& test, std::span<const
                       const InterruptGuard& guard) {
   SOFFIT_CHECK(session.rewind(0, std::min(session.length(0), test.depth)));
   const auto held = tokens.subspan(size_t(session.length(0)), size_t(test.depth - session.length(0)));
-  SOFFIT_CHECK(advance(session, held, session.options().batch, guard, nullptr));
+  SOFFIT_CHECK(advance(session, held, session.options().batch, guard,
+                       fmt::format("{} tokens before {}", test.depth, test.name()), nullptr));
   Pass pass;
   const Clock::time_point start = Clock::now();
   SOFFIT_CHECK(advance(session, tokens.subspan(size_t(test.depth), size_t(test.tokens)),
-                       test.prompt ? session.options().batch : 1, guard, &pass));
+                       test.prompt ? session.options().batch : 1, guard, test.name(), &pass));
   pass.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   pass.barriers = session.last_plan()->statistics().barriers;
   return pass;
@@ -125,6 +132,7 @@ class ModelBench {
     session.context = 1;
     for (const Test& test : tests) session.context = std::max(session.context, test.depth + test.tokens);
     session.batch = std::min(options_.batch, session.context);
+    SOFFIT_CHECK(check_memory(session));
     SOFFIT_TRY(session_, model::Session::create(*loaded_.model, session));
     session.timed = true;
     SOFFIT_TRY(timed_, model::Session::create(*loaded_.model, session));
@@ -145,6 +153,16 @@ class ModelBench {
   }
 
  private:
+  // The system hands memory out before it has it, and would end the program half-way.
+  Status check_memory(const model::SessionOptions& session) const {
+    constexpr uint64_t kSessions = 2;
+    const uint64_t needed = kSessions * loaded_.model->key_value_bytes(session.context - 1, session.key_value_type);
+    const uint64_t available = measure::memory_state().available;
+    if (available == 0 || needed <= available) return {};
+    return Error{Code::out_of_memory, fmt::format("{} positions need {} for keys and values, {} are available",
+                                                  session.context, show_bytes(needed), show_bytes(available))};
+  }
+
   Json row(const Test& test, const Speed& speed, const Pass& timed) const {
     const model::Model& model = *loaded_.model;
     const int64_t batch = session_->options().batch;
@@ -208,6 +226,17 @@ std::vector<std::string> split_paths(const std::string& paths) {
   return result;
 }
 
+// Before the first is measured, which may take long.
+Status check_files(std::span<const std::string> paths) {
+  for (const std::string& path : paths) {
+    SOFFIT_TRY(const auto file, open_file(path));
+    if (const auto config = model::read_config(*file); !config) {
+      return Error{config.error().code, fmt::format("{}: {}", printable(path), config.error().message)};
+    }
+  }
+  return {};
+}
+
 Status bench_model(const BenchOptions& options, const std::string& path, const InterruptGuard& guard,
                    std::vector<Json>& rows) {
   SOFFIT_TRY(const LoadedModel loaded, load_model(options.common, path));
@@ -243,7 +272,9 @@ int bench(const BenchOptions& options) {
   if (list_tests(options).empty()) return usage_error("no test: -p or -n must have a size above zero");
   std::vector<Json> rows;
   InterruptGuard guard;
-  for (const std::string& path : split_paths(options.common.model)) {
+  const std::vector<std::string> paths = split_paths(options.common.model);
+  if (const Status usable = check_files(paths); !usable) return fail(usable.error());
+  for (const std::string& path : paths) {
     if (const Status done = bench_model(options, path, guard, rows); !done) return fail(done.error());
   }
   print_rows(options.common.output, kColumns, rows);
@@ -256,9 +287,8 @@ std::function<int()> declare(CLI::App& app) {
   add_sizes(app, "-p,--prompt", options->prompts, "tokens of a prompt (default: 512)");
   add_sizes(app, "-n,--tokens", options->generations, "tokens generated (default: 128)");
   add_sizes(app, "-d,--depth", options->depths, "tokens that the sequence holds before (default: 0)");
-  add_size(app, "-r,--repetitions", options->repetitions, "passes of each test (default: 3)")
-      ->check(CLI::Range(1, 1'000'000));
-  add_size(app, "-b,--batch", options->batch, "tokens of a prompt in one run (default: 512)");
+  add_size(app, "-r,--repetitions", options->repetitions, "passes of each test (default: 3)", 1, 1'000'000);
+  add_size(app, "-b,--batch", options->batch, "tokens of a prompt in one run (default: 512)", 1);
   return [options] { return bench(*options); };
 }
 

@@ -389,9 +389,7 @@ std::function<int()> declare(CLI::App& app) {
   add_common_options(app, options->common);
   app.add_option("arms", options->arms, "what is compared; with --ref, one COMMAND for all revisions")
       ->type_name("NAME=COMMAND");
-  app.add_option("--rounds", options->rounds, "samples of each arm (default: 10)")
-      ->check(CLI::Range(1, 100'000).description(""))
-      ->type_name("N");
+  add_whole(app, "--rounds", options->rounds, "samples of each arm (default: 10)", 1, 100'000);
   app.add_flag("--identical", options->identical, "arms may be the same code");
   app.add_flag("--generate", options->generate, "compare the tokens of the arms' JSON too");
   app.add_option("--ref", options->revisions, "git revision to build and compare; given twice or more often")

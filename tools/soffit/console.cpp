@@ -66,6 +66,18 @@ std::string apply(std::string_view text, Style style, bool colours) {
 
 void line_to_stderr(std::string_view line) { write_all(STDERR_FILENO, line); }
 
+// Whatever a message has taken from a file or another program: only its newlines reach the terminal as they are.
+std::string harmless(std::string_view text) {
+  std::string result;
+  for (;;) {
+    const size_t end = text.find('\n');
+    result += escaped(text.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 int exit_code(Code code) {
   switch (code) {
     case Code::invalid_argument:
@@ -102,14 +114,14 @@ int close_stdout(int code) {
   return code == kDone ? kFailed : code;
 }
 
-void note(std::string_view text) { line_to_stderr(fmt::format("{}\n", text)); }
+void note(std::string_view text) { line_to_stderr(fmt::format("{}\n", harmless(text))); }
 
 void warn(std::string_view text) {
-  line_to_stderr(fmt::format("soffit: {} {}\n", styled_stderr("warning:", Style::yellow), text));
+  line_to_stderr(fmt::format("soffit: {} {}\n", styled_stderr("warning:", Style::yellow), harmless(text)));
 }
 
 int fail(const Error& error) {
-  line_to_stderr(fmt::format("soffit: {} {}\n", styled_stderr("error:", Style::red), error.message));
+  line_to_stderr(fmt::format("soffit: {} {}\n", styled_stderr("error:", Style::red), harmless(error.message)));
   return exit_code(error.code);
 }
 

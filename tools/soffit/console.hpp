@@ -17,7 +17,8 @@ bool flush_stdout();
 // reported; a closed pipe (`soffit … | head`) is not, since the reader wanted no more.
 int close_stdout(int code);
 
-// A line on stderr.
+// A line on stderr. Control characters and invalid UTF-8 in it are made harmless, but for newlines: names out of files
+// are passed through printable() all the same, so that no newline of theirs makes a line that looks like the program's.
 void note(std::string_view text);
 void warn(std::string_view text);
 // Reports the error and returns the exit code that its kind means.

@@ -11,6 +11,7 @@
 #include "core/topology.hpp"
 #include "json_printer.hpp"
 #include "metadata_text.hpp"
+#include "open_file.hpp"
 #include "options.hpp"
 #include "soffit/gguf.hpp"
 #include "tensor_check.hpp"
@@ -187,7 +188,7 @@ void print_as_text(const gguf::File& file, const InspectOptions& options, const 
 }
 
 int inspect(const InspectOptions& options) {
-  const auto file = gguf::File::open(options.file);
+  const auto file = open_file(options.file);
   if (!file) return fail(file.error());
   std::optional<TensorCheck> check;
   if (options.check) {
@@ -221,14 +222,17 @@ int inspect(const InspectOptions& options) {
 
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
-  app.add_option("file", options->file, "GGUF file; any part of a split one")->type_name("FILE");
+  add_path(app, "file", options->file, "GGUF file; any part of a split one");
   app.add_flag("--tensors", options->tensors, "list every tensor");
   app.add_flag("--check", options->check,
                "decode every tensor and look for NaN and infinity; exit code 1 if there are");
   add_common_options(app, options->common);
   return [options] {
-    if (options->file.empty()) options->file = options->common.model;
-    if (options->file.empty()) return usage_error("inspect needs a file");
+    const std::string& model = options->common.model;
+    if (options->file.empty() == model.empty()) {
+      return usage_error(model.empty() ? "inspect needs a file" : "inspect takes one file: FILE or -m FILE, not both");
+    }
+    if (options->file.empty()) options->file = model;
     return inspect(*options);
   };
 }

@@ -1,5 +1,7 @@
-// Ctrl-C. Without an InterruptGuard it ends the program at once with exit code 130. Within one it only raises a flag
-// that the work polls, so that an answer can be stopped or a temporary file removed; a second Ctrl-C ends the program.
+// Ctrl-C, and the signals that ask a program to end. Without an InterruptGuard they end the program at once, with
+// exit code 130 or 128 + the signal. Within one they only raise a flag that the work polls, so that an answer
+// can be stopped or a temporary file removed; a second signal ends the program. After SIGTERM and SIGHUP the program
+// ends with its last guard, with exit code 128 + the signal's number, whatever it would do next.
 #pragma once
 
 namespace soffit::tool {
@@ -13,9 +15,9 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // True from the first Ctrl-C within this guard on.
+  // True from the first signal within this guard on.
   bool interrupted() const;
-  // Forgets it: the program goes on.
+  // Forgets a Ctrl-C: the program goes on.
   void clear();
 };
 

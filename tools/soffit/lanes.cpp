@@ -260,12 +260,12 @@ std::function<int()> declare(CLI::App& app) {
   add_size(app, "--rows", options->rows, "rows of the matrix (default: 64)");
   add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
   add_size(app, "--n", options->n, "columns of activations (default: 1)");
-  app.add_option("--activations", options->activations, "type of activations and results: f32 or f16 (default: f16)")
-      ->check(CLI::IsMember({"f32", "f16"}))
+  add_choice(app, "--activations", options->activations, {"f32", "f16"},
+             "type of activations and results: f32 or f16 (default: f16)")
       ->type_name("TYPE");
   app.add_flag("--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
   app.add_option("--entry", options->entry, "the kernel of the file")->type_name("NAME");
-  app.add_option("--args", options->arguments, "its grid, buffers and constants; see docs/metal-kernels.md")
+  add_path(app, "--args", options->arguments, "its grid, buffers and constants; see docs/metal-kernels.md")
       ->type_name("FILE.json");
   return [options] { return lanes(*options); };
 }

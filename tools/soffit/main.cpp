@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "interrupt.hpp"
+#include "open_file.hpp"
 #include "options.hpp"
 
 namespace soffit::tool {
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   using namespace soffit::tool;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
   install_interrupt_handler();
+  install_lost_file_handler();
   try {
     return close_stdout(run(argc, argv));
   } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 
 #include "console.hpp"
 #include "interrupt.hpp"
+#include "open_file.hpp"
 #include "progress.hpp"
 #include "text/load_tokenizer.hpp"
 
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Backend>> make_backend(const CommonOptions& options) {
 Result<LoadedModel> load_model(const CommonOptions& options, const std::string& path) {
   const Clock::time_point start = Clock::now();
   LoadedModel loaded;
-  SOFFIT_TRY(loaded.file, gguf::File::open(path));
+  SOFFIT_TRY(loaded.file, open_file(path));
   SOFFIT_TRY(loaded.backend, make_backend(options));
   model::LoadOptions load;
   load.layout = options.no_repack ? Layout::file : Layout::automatic;

@@ -142,11 +142,9 @@ void print_report(Output output, const Json& report) {
 }
 
 int perplexity(const PerplexityOptions& options) {
-  if (options.chunks == 0) return usage_error("--chunks 0: there is nothing to score");
   if (!options.save.empty() && !options.against.empty()) {
     return usage_error("--save-logits and --kl-against exclude each other");
   }
-  if (options.chunks == 0) return usage_error("--chunks is 0; at least 1 window is needed");
   for (const std::string& input : {options.common.model, options.text_file}) {
     std::error_code error;
     if (!options.save.empty() && std::filesystem::equivalent(options.save, input, error)) {
@@ -165,15 +163,12 @@ int perplexity(const PerplexityOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<PerplexityOptions>();
   add_common_options_with_model(app, options->common);
-  app.add_option("-f,--file", options->text_file, "the text")->type_name("FILE")->required();
+  add_path(app, "-f,--file", options->text_file, "the text")->required();
   add_size(app, "-c,--context", options->window, "tokens of a window (default: 512)");
-  add_size(app, "--chunks", options->chunks, "windows (default: all that are full)");
-  app.add_option("--kv", options->key_value_type, "keys and values: f16 or f32 (default: f16)")
-      ->check(CLI::IsMember({"f16", "f32"}));
-  app.add_option("--save-logits", options->save, "save log-probabilities for --kl-against (llama.cpp reads them too)")
-      ->type_name("FILE");
-  app.add_option("--kl-against", options->against, "compare with what --save-logits of a base model saved")
-      ->type_name("FILE");
+  add_size(app, "--chunks", options->chunks, "windows (default: all that are full)", 1);
+  add_choice(app, "--kv", options->key_value_type, {"f16", "f32"}, "keys and values: f16 or f32 (default: f16)");
+  add_path(app, "--save-logits", options->save, "save log-probabilities for --kl-against (llama.cpp reads them too)");
+  add_path(app, "--kl-against", options->against, "compare with what --save-logits of a base model saved");
   return [options] { return perplexity(*options); };
 }
 

@@ -11,6 +11,7 @@
 #include "convert/quantise.hpp"
 #include "core/topology.hpp"
 #include "interrupt.hpp"
+#include "open_file.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -102,7 +103,7 @@ void report(Output output, std::span<const convert::QuantisedTensor> tensors) {
 int quantise(const Options& options) {
   auto parsed = parse(options);
   if (!parsed) return fail(parsed.error());
-  const auto file = gguf::File::open(options.in);
+  const auto file = open_file(options.in);
   if (!file) return fail(file.error());
   const InterruptGuard guard;
   const auto tensors = [&] {
@@ -121,8 +122,8 @@ int quantise(const Options& options) {
 
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("IN", options->in, "GGUF file; any part of a split one")->required()->type_name("FILE");
-  app.add_option("OUT", options->out, "the file to write; may be IN")->required()->type_name("FILE");
+  add_path(app, "IN", options->in, "GGUF file; any part of a split one")->required();
+  add_path(app, "OUT", options->out, "the file to write; may be IN")->required();
   app.add_option("FORMAT", options->format, "the new format of all matrices, such as q4_k; f16, bf16 or f32 dequantise")
       ->required()
       ->type_name("FORMAT");

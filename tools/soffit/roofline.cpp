@@ -223,15 +223,15 @@ int roofline(const RooflineOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<RooflineOptions>();
   add_common_options(app, options->common);
-  app.add_option("-o", options->file, "the picture")->type_name("FILE.svg|.html");
-  app.add_option("--from", options->from, "reports of machines to show together, instead of measuring this one")
+  add_path(app, "-o", options->file, "the picture")->type_name("FILE.svg|.html");
+  add_path(app, "--from", options->from, "reports of machines to show together, instead of measuring this one")
       ->type_name("FILE.json,…");
   app.add_option("--format", options->formats, "formats, or all (default: all)")->type_name("FORMAT,…");
   add_size(app, "--rows", options->rows, "rows of the matrix (default: 4096)");
   add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
   add_sizes(app, "--n", options->n, "columns of activations (default: 1,512)");
   add_size(app, "--rotate", options->rotate, "bytes of distinct weights to go through (default: 300M)");
-  add_size(app, "--repeat", options->repeat, "samples (default: 6)")->check(CLI::Range(1, 100'000).description(""));
+  add_size(app, "--repeat", options->repeat, "samples (default: 6)", 1, 100'000);
   return [options] { return roofline(*options); };
 }
 

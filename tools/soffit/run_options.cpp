@@ -16,13 +16,12 @@ void add_run_options(CLI::App& app, RunOptions& options) {
          },
          "the prompt: raw text, or with --chat and -cnv what the user says")
       ->type_name("TEXT");
-  app.add_option("-f,--file", options.prompt_file, "a file with the prompt")->type_name("FILE")->excludes("--prompt");
+  add_path(app, "-f,--file", options.prompt_file, "a file with the prompt")->excludes("--prompt");
   add_size(app, "-n,--tokens", options.tokens, "tokens to generate (default: until the model ends)");
   add_size(app, "-c,--context", options.context,
            "positions of the context (default: room for the prompt and -n tokens)");
-  add_size(app, "-b,--batch", options.batch, "tokens of the prompt in one run (default: 512)");
-  app.add_option("--kv", options.key_value_type, "keys and values: f16 or f32 (default: f16)")
-      ->check(CLI::IsMember({"f16", "f32"}));
+  add_size(app, "-b,--batch", options.batch, "tokens of the prompt in one run (default: 512)", 1);
+  add_choice(app, "--kv", options.key_value_type, {"f16", "f32"}, "keys and values: f16 or f32 (default: f16)");
   app.add_flag("--chat", options.chat, "wrap the prompt as one turn in the model's template");
   app.add_flag("--cnv", options.conversation, "talk, also written -cnv");
   app.add_option_function<std::string>(
@@ -35,11 +34,12 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->type_name("TEXT");
   app.add_flag("--ignore-eos", options.ignore_end, "go on where the model would end");
   const auto sampling = [&](CLI::Option* option) { option->group("Sampling"); };
-  sampling(app.add_option("--temp", options.sampler.temperature, "temperature; 0 takes the likeliest (default: 0.8)"));
-  sampling(app.add_option("--top-k", options.sampler.top_k, "keep the K likeliest; 0 keeps all (default: 40)"));
-  sampling(app.add_option("--top-p", options.sampler.top_p, "keep this much probability (default: 0.95)"));
-  sampling(app.add_option("--min-p", options.sampler.min_p, "keep this fraction of the best's (default: 0.05)"));
-  sampling(app.add_option("--repeat-penalty", options.sampler.repeat_penalty, "on the last 64 tokens (default: 1)"));
+  sampling(add_number(app, "--temp", options.sampler.temperature, "temperature; 0 takes the likeliest (default: 0.8)"));
+  sampling(add_whole(app, "--top-k", options.sampler.top_k, "keep the K likeliest; 0 keeps all (default: 40)", 0,
+                     std::numeric_limits<int32_t>::max()));
+  sampling(add_number(app, "--top-p", options.sampler.top_p, "keep this much probability (default: 0.95)"));
+  sampling(add_number(app, "--min-p", options.sampler.min_p, "keep this fraction of the best's (default: 0.05)"));
+  sampling(add_number(app, "--repeat-penalty", options.sampler.repeat_penalty, "on the last 64 tokens (default: 1)"));
 }
 
 std::string misuse(const RunOptions& options) {
@@ -59,8 +59,8 @@ std::optional<double> RunFigures::roof_fraction() const {
 
 RunFigures figures(const LoadedModel& loaded, const model::Session& session, const model::Generation& generation) {
   RunFigures figures;
-  const int64_t run = generation.prompt_tokens - generation.reused_tokens;
-  if (generation.prompt_seconds > 0) figures.prompt_tokens_per_second = double(run) / generation.prompt_seconds;
+  const auto run = double(generation.run_tokens);
+  if (generation.prompt_seconds > 0) figures.prompt_tokens_per_second = run / generation.prompt_seconds;
   if (generation.decoded_tokens > 0) {
     figures.tokens_per_second = double(generation.decoded_tokens) / generation.decode_seconds;
   }
@@ -91,8 +91,10 @@ Json run_report(const LoadedModel& loaded, const RunFigures& figures, const mode
 }
 
 std::string run_summary(const RunFigures& figures, const model::Generation& generation) {
-  std::string text = fmt::format("prompt {} tokens, {:.1f} tokens/s",
-                                 generation.prompt_tokens - generation.reused_tokens, figures.prompt_tokens_per_second);
+  const int64_t wanted = generation.prompt_tokens - generation.reused_tokens;
+  std::string text = fmt::format("prompt {} tokens", wanted);
+  if (generation.run_tokens < wanted) text += fmt::format(", stopped after {}", generation.run_tokens);
+  if (generation.run_tokens > 0) text += fmt::format(", {:.1f} tokens/s", figures.prompt_tokens_per_second);
   text += fmt::format("; generated {} tokens", generation.tokens.size());
   if (figures.tokens_per_second == 0) return text;
   text += fmt::format(", {:.1f} tokens/s; {:.1f} MB a token, {:.1f} GB/s", figures.tokens_per_second,

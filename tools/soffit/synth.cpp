@@ -60,7 +60,7 @@ std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("SHAPE", options->shape, shape_names())->required();
   app.add_option("MIX", options->mix, synth::Mix::names() + ", or a format for all matrices")->required();
-  app.add_option("OUT", options->out, "the file to write")->required()->type_name("FILE");
+  add_path(app, "OUT", options->out, "the file to write")->required();
   add_common_options(app, options->common);
   return [options] { return synthesise(*options); };
 }
