@@ -31,10 +31,10 @@ inline void linear_columns(constant LinearArguments& arguments, device const uch
     }
     for (ushort c = 0; c < kBatch; ++c) {
       const uint column = min(first_column + c, arguments.n - 1);
-      device const X* from = x + column * arguments.x_stride + 16 * strip;
-      for (ushort i = 0; i < 16; ++i) {
-        const float value = !Strips::kTails || 16 * strip + i < arguments.cols ? float(from[i]) : 0.0f;
-        for (ushort r = 0; r < kRows; ++r) sums[r][c] += decoded[r][i] * value;
+      X values[16];
+      Strips::template activations<16>(x + column * arguments.x_stride, 16 * strip, arguments.cols, values);
+      for (ushort r = 0; r < kRows; ++r) {
+        for (ushort i = 0; i < 16; ++i) sums[r][c] += decoded[r][i] * values[i];
       }
     }
   }

@@ -3,6 +3,7 @@
 //
 //   kTails                            whether rows may end within a strip; then what is behind a row's end is 0
 //   strip(row, number, cols, weights) the strip of that number in a row of `cols` columns
+//   activations<count>(column, first, cols, to)  as many of a column of activations, with the same zeros
 //
 // Codes become numbers without a conversion: as mantissas of halves that are 1024 and something, from which 1024 is
 // taken again. All that is computed with them in half is exact, since nothing has more than 11 bits.
@@ -80,6 +81,11 @@ struct BlockStrips {
     constexpr ushort strips = Block::kColumns / 16;
     Block::strip(row + number / strips * Block::kBytes, ushort(number % strips), weights);
   }
+  // Activations `first` … `first` + count - 1 of a column, for such a strip or a part of it.
+  template <ushort count, typename X, typename To>
+  static void activations(device const X* column, uint first, uint, To to) {
+    for (ushort i = 0; i < count; ++i) to[i] = column[first + i];
+  }
 };
 
 template <typename Number>
@@ -88,7 +94,19 @@ struct NumberStrips {
 
   static void strip(device const uchar* row, uint number, uint cols, thread float* weights) {
     device const Number* numbers = reinterpret_cast<device const Number*>(row) + 16 * number;
-    for (ushort i = 0; i < 16; ++i) weights[i] = 16 * number + i < cols ? float(numbers[i]) : 0.0f;
+    if (16 * number + 16 <= cols) {
+      for (ushort i = 0; i < 16; ++i) weights[i] = float(numbers[i]);
+    } else {
+      for (ushort i = 0; i < 16; ++i) weights[i] = 16 * number + i < cols ? float(numbers[i]) : 0.0f;
+    }
+  }
+  template <ushort count, typename X, typename To>
+  static void activations(device const X* column, uint first, uint cols, To to) {
+    if (first + count <= cols) {
+      for (ushort i = 0; i < count; ++i) to[i] = column[first + i];
+    } else {
+      for (ushort i = 0; i < count; ++i) to[i] = first + i < cols ? column[first + i] : X(0);
+    }
   }
 };
 

@@ -73,9 +73,7 @@ inline void linear_tile(constant LinearArguments& arguments, uint n, device cons
       to_right[i] = X(decoded[i]);
       to_right[kFragment + i] = X(decoded[8 + i]);
     }
-    const uint first = depth + 8 * own_eight;
-    for (ushort i = 0; i < 8; ++i)
-      to_left[i] = !Strips::kTails || first + i < arguments.cols ? vector[first + i] : X(0);
+    Strips::template activations<8>(vector, depth + 8 * own_eight, arguments.cols, to_left);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     for (ushort k = 0; k < 4; ++k) {
       simdgroup_matrix<X, 8, 8> activations[2], rows[4];
