@@ -17,7 +17,7 @@ check() {
   outcome "$status" "$name" "$reason"
 }
 
-check_scripts() { shellcheck --check-sourced demo check .ci/run scripts/fuzz scripts/sanitize; }
+check_scripts() { shellcheck --check-sourced demo check .ci/run scripts/fuzz scripts/lint scripts/sanitize; }
 
 # check_fuzz NAME SECONDS: so long new inputs, from the committed ones on.
 check_fuzz() { run_fuzzer "$1" "$2" "$scratch/corpus/$1"; }

@@ -6,6 +6,7 @@ namespace {
 
 using testing::ElementsAre;
 
+// The file looks into these bytes: they have to outlive it.
 std::shared_ptr<const File> parsed(const RawBytes& raw) {
   auto file = File::parse(raw.bytes(), "test.gguf");
   if (!file) throw std::runtime_error(file.error().message);
@@ -69,7 +70,8 @@ TEST(Parse, KeysStayInTheFilesOrderAndAreFound) {
 TEST(Parse, VersionTwo) { EXPECT_EQ(parsed(RawBytes().header(0, 0, 2))->version(), 2u); }
 
 TEST(Parse, NoTensorsNoData) {
-  const auto file = parsed(RawBytes().header(0, 1).key("k", ValueType::u8).put(uint8_t(1)));
+  const RawBytes raw = RawBytes().header(0, 1).key("k", ValueType::u8).put(uint8_t(1));
+  const auto file = parsed(raw);
   EXPECT_TRUE(file->tensors().empty());
 }
 
@@ -97,7 +99,8 @@ TEST(Parse, LastTensorNeedsNoPadding) {
 }
 
 TEST(Parse, EmptyTensorsNeedNoDataAtAll) {
-  const auto file = parsed(RawBytes().header(1, 0).tensor("a", {0}, 0, 0));
+  const RawBytes raw = RawBytes().header(1, 0).tensor("a", {0}, 0, 0);
+  const auto file = parsed(raw);
   EXPECT_TRUE(file->tensor("a")->bytes.empty());
 }
 
