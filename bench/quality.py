@@ -24,7 +24,7 @@ FORMATS = (
 ).split()
 
 
-SCORES = ("perplexity", "stderr", "kl_mean", "kl_p99", "kl_max", "same_top")
+SCORES = ("perplexity", "stderr", "kl_mean", "kl_stderr", "kl_p99", "kl_max", "same_top")
 
 
 def sha256(path):
@@ -86,33 +86,37 @@ def measure_format(program, base, logits, scoring, name, folder):
     }
 
 
-def measure_model(program, model, scoring, formats, folder):
+def measure_model(program, model, scoring, formats, folder, save):
     base, logits = folder / "base.gguf", folder / "base.logits"
     program("quantize", model, base, "f16")
     score = program("perplexity", "-m", base, *scoring, "--save-logits", logits, "--exact")
     print(f"{model.name}: f16 perplexity {score['perplexity']:.4f}", flush=True)
-    rows = []
+    result = {
+        "model": model.name,
+        "sha256": sha256(model),
+        "tokens_scored": score["tokens"],
+        "base": {"format": "f16", "perplexity": score["perplexity"], "stderr": score["stderr"]},
+        "tried": [],
+        "formats": [],
+    }
     for name in formats:
         row = measure_format(program, base, logits, scoring, name, folder)
+        result["tried"].append(name)
         if row is None:
             print(f"  {name:7} fits no matrix", flush=True)
             continue
-        rows.append(row)
+        result["formats"].append(row)
+        save(result)
         print(
             f"  {name:7} {row['share']:4.0%} of the weights, perplexity {row['perplexity']:.4f}, mean KL "
             f"{row['kl_mean']:.6f}, as run {row['as_run']['kl_mean']:.6f}",
             flush=True,
         )
-    return {
-        "model": model.name,
-        "sha256": sha256(model),
-        "tokens_scored": score["tokens"],
-        "base": {"format": "f16", "perplexity": score["perplexity"], "stderr": score["stderr"]},
-        "formats": rows,
-    }
+    save(result)
 
 
 def measure(options):
+    """Writes the results after every format, so that a run that is stopped leaves those it has."""
     program, text = Program(options.program), Path(options.text)
     scoring = ["-f", text, "-c", options.context, "--chunks", options.chunks]
     results = {
@@ -123,21 +127,32 @@ def measure(options):
     }
     for model in map(Path, options.models):
         with tempfile.TemporaryDirectory() as folder:
-            results["models"].append(measure_model(program, model, scoring, options.formats.split(","), Path(folder)))
-    return results
+            others = list(results["models"])
+
+            def save(result, others=others):
+                results["models"] = [*others, result]
+                RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+            measure_model(program, model, scoring, options.formats.split(","), Path(folder), save)
+
+
+def binomial_error(share, count):
+    return (share * (1 - share) / count) ** 0.5
 
 
 HEAD = """# What each format costs
 
 Made by `bench/quality.py` from `docs/quality.json`; do not edit. The command:
 
-    bench/quality.py --program build/release/soffit --text {text} --context {context} --chunks {chunks} {models}
+    bench/quality.py --program build/release/soffit --text {text} --context {context} --chunks {chunks}{formats} {models}
 
 Each real file is decoded to F16 by `soffit quantize`; that is the base. Each format is encoded from the base, and both
 read the same text in windows of {context} tokens, {chunks} of them, of which the second half is scored.
 
 * **KL**: Kullback-Leibler divergence of the base's distribution of the next token from the format's, in nats.
-* **same top**: how often both put the same token first.
+* **±**: the standard error of the mean KL, over the tokens scored. Those of one text are no independent sample of all
+  texts, so it says how far another part of the same text may differ, no more.
+* **same top**: how often both put the same token first; its standard error is in parentheses.
 * **bits**: bits a weight of the matrices in the format. **share**: their part of all weights; where it is not 100 %,
   rows of the others are no whole blocks of the format, and they stay F16, so that the row is about this format alone;
   rows with different shares cannot be compared.
@@ -151,7 +166,9 @@ weights lie on its grid already. No importance matrix is used anywhere.
 
 
 def render(results):
+    tried = results["models"][0]["tried"]
     text = HEAD.format(
+        formats="" if sorted(tried) == sorted(FORMATS) else f" --formats {','.join(tried)}",
         text=results["text"]["file"],
         context=results["context"],
         chunks=results["chunks"],
@@ -162,13 +179,15 @@ def render(results):
         text += (
             f"\n## {model['model']}\n\nF16: perplexity {base['perplexity']:.4f} ± {base['stderr']:.4f} over "
             f"{model['tokens_scored']} tokens.\n\n"
-            "| format | bits | share | rmse | mean KL | 99 % KL | same top | perplexity | ÷ F16 | as run |\n"
-            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+            "| format | bits | share | rmse | mean KL | ± | 99 % KL | same top | perplexity | ÷ F16 | as run |\n"
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
         )
         for row in sorted(model["formats"], key=lambda r: (-round(r["share"], 3), -r["bits_per_weight"])):
             text += (
                 f"| {row['format']} | {row['bits_per_weight']:.4g} | {row['share']:.0%} | {row['relative_rmse']:.2%} "
-                f"| {row['kl_mean']:.5f} | {row['kl_p99']:.4f} | {row['same_top']:.1%} | {row['perplexity']:.4f} "
+                f"| {row['kl_mean']:.5f} | {row['kl_stderr']:.5f} | {row['kl_p99']:.4f} "
+                f"| {row['same_top']:.1%} ({binomial_error(row['same_top'], model['tokens_scored']):.1%}) "
+                f"| {row['perplexity']:.4f} "
                 f"| {row['perplexity'] / base['perplexity']:.4f} | {row['as_run']['kl_mean']:.5f} |\n"
             )
     return text
@@ -192,7 +211,7 @@ def main():
     if not options.render:
         if not (options.models and options.program and options.text):
             parser.error("--program, --text and a MODEL are needed")
-        RESULTS.write_text(json.dumps(measure(options), indent=1) + "\n", encoding="utf-8")
+        measure(options)
     PAGE.write_text(render(json.loads(RESULTS.read_text(encoding="utf-8"))), encoding="utf-8")
     return 0
 
