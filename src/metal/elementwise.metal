@@ -66,3 +66,19 @@ kernel void soft_cap(constant ElementwiseArguments& arguments [[buffer(0)]], dev
   const float x = a[at.y * arguments.a_stride + at.x] / arguments.factor;
   y[at.y * arguments.y_stride + at.x] = arguments.factor * tanh(x);
 }
+
+template <typename X, typename Y>
+kernel void convert(constant ConvertArguments& arguments [[buffer(0)]], device const X* x [[buffer(1)]],
+                    device Y* y [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+  if (at.x >= arguments.cols) return;
+  y[at.y * arguments.y_stride + at.x] = Y(float(x[at.y * arguments.x_stride + at.x]));
+}
+
+#define SOFFIT_CONVERT(NAME, FROM, TO)                                  \
+  template [[host_name(NAME)]] kernel void convert<FROM, TO>(constant ConvertArguments&, device const FROM*, device TO*, \
+                                                             uint2);
+SOFFIT_CONVERT("convert_f32_f32", float, float)
+SOFFIT_CONVERT("convert_f32_f16", float, half)
+SOFFIT_CONVERT("convert_f32_bf16", float, bfloat)
+SOFFIT_CONVERT("convert_f16_f32", half, float)
+SOFFIT_CONVERT("convert_bf16_f32", bfloat, float)

@@ -96,6 +96,35 @@ struct ElementwiseArguments {
   float factor;  // of scale; the cap of soft_cap
 };
 
+// convert: from any of fp32, fp16 and bf16 to fp32, and back
+struct ConvertArguments {
+  uint64_t x_stride, y_stride;
+  uint32_t cols;
+  uint32_t unused;
+};
+
+// check_rows
+struct RowsArguments {
+  uint32_t rows;
+  uint32_t sequences, positions;  // that there is room for
+};
+
+struct ConvolutionArguments {
+  uint64_t x_stride, weight_stride, y_stride;
+  uint32_t rows, channels, taps;
+  uint32_t gate;  // as in EpilogueArguments
+  uint32_t sequences, positions;
+};
+
+// The state of head h of sequence s: at (s * heads + h) * key_dim * value_dim, key_dim rows of value_dim.
+struct DeltaRuleArguments {
+  uint64_t q_stride, k_stride, v_stride, time_stride, beta_stride, y_stride;
+  uint32_t rows, heads, key_heads, key_dim, value_dim;
+  uint32_t sequences, positions;
+  float epsilon, scale;
+  uint32_t unused;
+};
+
 }  // namespace soffit
 
 #endif  // SOFFIT_METAL_GRAPH_ARGUMENTS_H

@@ -11,6 +11,7 @@
   extern "C" const soffit::lanes::Library* soffit_metal_##name##_checked();
 SOFFIT_METAL_LIBRARY(attention)
 SOFFIT_METAL_LIBRARY(elementwise)
+SOFFIT_METAL_LIBRARY(recurrent)
 SOFFIT_METAL_LIBRARY(rms_norm)
 SOFFIT_METAL_LIBRARY(rotate)
 SOFFIT_METAL_LIBRARY(route)
@@ -43,6 +44,17 @@ constexpr GraphKernel kKernels[] = {
     {OperationKind::gather, "gather", "GatherArguments", "x, ids, y", GraphGrid::elements, LIBRARY(elementwise)},
     {OperationKind::add, "add", "ElementwiseArguments", "a, b, y", GraphGrid::elements, LIBRARY(elementwise)},
     {OperationKind::scale, "scale", "ElementwiseArguments", "a, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::prepare, "convert_f32_f32", "ConvertArguments", "x, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::prepare, "convert_f32_f16", "ConvertArguments", "x, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::prepare, "convert_f32_bf16", "ConvertArguments", "x, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::prepare, "convert_f16_f32", "ConvertArguments", "x, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::prepare, "convert_bf16_f32", "ConvertArguments", "x, y", GraphGrid::elements, LIBRARY(elementwise)},
+    {OperationKind::short_convolution, "check_rows", "RowsArguments", "sequences, positions, next, fault",
+     GraphGrid::simdgroup, LIBRARY(recurrent)},
+    {OperationKind::short_convolution, "short_convolution", "ConvolutionArguments",
+     "x, weight, past, sequences, positions, y", GraphGrid::channels, LIBRARY(recurrent)},
+    {OperationKind::gated_delta_rule, "gated_delta_rule", "DeltaRuleArguments",
+     "q, k, v, time, beta, rate, time_bias, state, sequences, positions, y", GraphGrid::columns, LIBRARY(recurrent)},
     {OperationKind::soft_cap, "soft_cap", "ElementwiseArguments", "a, y", GraphGrid::elements, LIBRARY(elementwise)},
 };
 #undef LIBRARY
@@ -69,6 +81,10 @@ GraphLaunch graph_launch(GraphGrid grid, const GraphShape& shape) {
       return {{rows, 1, 1}, {32, 1, 1}, 0};
     case GraphGrid::heads:
       return {{columns, rows, 1}, {32, 1, 1}, 0};
+    case GraphGrid::channels:
+      return {{(columns + 63) / 64, 1, 1}, {64, 1, 1}, 0};
+    case GraphGrid::columns:
+      return {{(columns + 31) / 32, rows, 1}, {32, 1, 1}, uint32_t(2 * sizeof(float) * shape.head_dim)};
     case GraphGrid::queries:
       break;
   }

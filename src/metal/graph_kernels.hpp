@@ -19,6 +19,8 @@ enum class GraphGrid : uint8_t {
   rows,       // a threadgroup of 256 threads for each row
   simdgroup,  // one simdgroup for each row
   heads,      // one simdgroup for each head (x) and row (y)
+  channels,   // a thread for each channel (columns), which goes through all rows
+  columns,    // a simdgroup for 32 columns (x) of the matrix of each head (y, GraphShape's rows); head_dim: of keys
   queries,    // 4 simdgroups for each query head (x) and row (y); threadgroup memory 0: 4 * 4 * (2 + head_dim) bytes
 };
 
@@ -36,7 +38,7 @@ const GraphKernel* find_graph_kernel(std::string_view kernel);  // null when the
 
 struct GraphShape {
   uint64_t rows = 1, columns = 1;  // columns: elements, or heads
-  uint64_t head_dim = 0;           // of queries
+  uint64_t head_dim = 0;
 };
 struct GraphLaunch {
   std::array<uint32_t, 3> grid, threads;

@@ -6,74 +6,14 @@
 #include <cstring>
 #include <numbers>
 
-#include "check/bounds.hpp"
-#include "check/random.hpp"
 #include "core/half.hpp"
+#include "graph_arrays.hpp"
 #include "metal/graph_arguments.h"
-#include "metal/graph_kernels.hpp"
 #include "metal/rope_turns.hpp"
 #include "ops/rope.hpp"
 
 namespace soffit::metal {
 namespace {
-
-using checker::gamma;
-using checker::kUnit;
-using checker::Value;
-
-// A buffer of exactly the size of its contents.
-template <class T>
-struct Array {
-  lanes::DeviceMemory memory;
-  size_t count;
-  explicit Array(const std::vector<T>& values) : count(values.size()) {
-    auto created = lanes::DeviceMemory::create(values.size() * sizeof(T));
-    EXPECT_TRUE(created);
-    memory = std::move(*created);
-    std::memcpy(memory.data(), values.data(), values.size() * sizeof(T));
-  }
-  std::vector<T> values() const {
-    std::vector<T> all(count);
-    std::memcpy(all.data(), memory.data(), count * sizeof(T));
-    return all;
-  }
-  void set(const std::vector<T>& values) { std::memcpy(memory.data(), values.data(), count * sizeof(T)); }
-};
-
-std::vector<float> normal(uint64_t seed, size_t count, float size = 1) {
-  checker::Random random(seed);
-  std::vector<float> values(count);
-  for (float& v : values) v = size * random.normal();
-  return values;
-}
-const float kUnset = std::numeric_limits<float>::quiet_NaN();
-
-// Runs a kernel in each mode; what it writes to `result`, which `before` is in, has to be the same.
-template <class T, class A>
-std::vector<T> run(std::string_view name, const A& arguments, std::vector<const lanes::DeviceMemory*> buffers,
-                   Array<T>& result, const GraphShape& shape) {
-  const GraphKernel* kernel = find_graph_kernel(name);
-  EXPECT_NE(kernel, nullptr) << name;
-  const std::vector<T> before = result.values();
-  std::vector<T> first;
-  const LaneOptions arms[] = {
-      {.seed = 1, .contract = false}, {.seed = 2, .contract = false}, {.checked = false, .seed = {}, .threads = 2}};
-  for (const LaneOptions& options : arms) {
-    result.set(before);
-    const auto outcome = run_graph_kernel(*kernel, std::as_bytes(std::span(&arguments, 1)), buffers, shape, options);
-    EXPECT_TRUE(outcome) << outcome.error().message;
-    if (!outcome) return before;
-    for (const lanes::Fault& fault : outcome->faults) ADD_FAILURE() << name << ": " << to_text(fault);
-    if (first.empty()) first = result.values();
-    EXPECT_EQ(std::memcmp(first.data(), result.values().data(), first.size() * sizeof(T)), 0) << name;
-  }
-  return first;
-}
-
-void expect_right(float result, const Value& value, size_t place) {
-  EXPECT_LE(checker::error_over_bound(result, DataType::f32, value), 1)
-      << "at " << place << ": " << result << ", expected " << value.exact << " +- " << value.bound;
-}
 
 TEST(Graph, RmsNorm) {
   constexpr size_t kRows = 3;
@@ -386,6 +326,29 @@ TEST(Graph, Attention) {
   check_attention<uint16_t>(64, 7);
   check_attention<float>(80, 40);
   check_attention<uint16_t>(16, 0);
+}
+
+TEST(Graph, Convert) {
+  constexpr size_t kRows = 2, kCols = 33;
+  auto x = normal(21, kRows * kCols, 100);
+  x[0] = 1e5f, x[1] = -0.0f, x[2] = 3e-8f;  // no fp16, or hardly
+  const ConvertArguments arguments{kCols, kCols, kCols, 0};
+  const GraphShape shape{.rows = kRows, .columns = kCols};
+  Array<float> from(x), back(x);
+  Array<uint16_t> narrow(std::vector<uint16_t>(x.size()));
+  const auto check = [&](std::string_view to, std::string_view and_back, auto&& round, auto&& widen) {
+    const auto bits = run(to, arguments, {&from.memory, &narrow.memory}, narrow, shape);
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(bits[i], round(x[i]));
+    const auto wide = run(and_back, arguments, {&narrow.memory, &back.memory}, back, shape);
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(wide[i], widen(bits[i]));
+  };
+  check(
+      "convert_f32_f16", "convert_f16_f32", [](float v) { return float_to_half(v); },
+      [](uint16_t b) { return half_to_float(b); });
+  check(
+      "convert_f32_bf16", "convert_bf16_f32", [](float v) { return float_to_bfloat(v); },
+      [](uint16_t b) { return bfloat_to_float(b); });
+  EXPECT_EQ(run("convert_f32_f32", arguments, {&from.memory, &back.memory}, back, shape), x);
 }
 
 TEST(Graph, AppendWritesNothingWhereThereIsNoRoom) {
