@@ -91,6 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"reads_before", FaultKind::out_of_bounds, "x[int(index) - 2]", "bytes before buffer 0 'x' (256 bytes)"},
         Planted{"writes_behind", FaultKind::out_of_bounds, "y[index * 2]",
                 "behind the end of buffer 1 'y' (256 bytes)"},
+        Planted{"unguarded_tail", FaultKind::out_of_bounds, "x[row * 16 + lane]",
+                "behind the end of buffer 0 'x' (256 bytes)"},
         Planted{"shared_out_of_bounds", FaultKind::out_of_bounds, "shared[index] = x", "threadgroup variable",
                 "y[index] = shared"},
         Planted{"no_barrier", FaultKind::race, "y[index] = shared", "without a barrier", "shared[index] = x"},

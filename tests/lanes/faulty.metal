@@ -29,6 +29,17 @@ kernel void writes_behind(device const float* x [[buffer(0)]], device float* y [
   y[index * 2] = x[index];
 }
 
+// Four rows of 16 columns, three for each simdgroup: results are guarded, loads are not.
+kernel void unguarded_tail(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                           ushort lane [[thread_index_in_simdgroup]],
+                           ushort simdgroup [[simdgroup_index_in_threadgroup]]) {
+  for (ushort r = 0; r < 3; ++r) {
+    const uint row = simdgroup * 3 + r;
+    const float sum = simd_sum(lane < 16 ? x[row * 16 + lane] : 0.0f);
+    if (lane == 0 && row < 4) y[row] = sum;
+  }
+}
+
 kernel void shared_out_of_bounds(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
                                  uint index [[thread_position_in_threadgroup]]) {
   threadgroup float shared[32];
