@@ -38,3 +38,29 @@ function(soffit_metal TARGET)
   target_include_directories(${TARGET} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/lanes/shim)
   target_link_libraries(${TARGET} PRIVATE soffit_flags)
 endfunction()
+
+# Writes OUTPUT, a C++ file that defines soffit::metal::lane_libraries() with all these kernels.
+function(soffit_metal_list OUTPUT)
+  set(declarations "")
+  set(entries "")
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source STEM name)
+    foreach(mode plain checked)
+      string(APPEND declarations "extern \"C\" const soffit::lanes::Library* soffit_metal_${name}_${mode}();\n")
+    endforeach()
+    string(APPEND entries "    {soffit_metal_${name}_plain, soffit_metal_${name}_checked},\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT "#include \"metal/lane_libraries.hpp\"
+
+${declarations}
+namespace soffit::metal {
+
+std::span<const LaneLibrary> lane_libraries() {
+  static constexpr LaneLibrary kLibraries[] = {
+${entries}  };
+  return kLibraries;
+}
+
+}  // namespace soffit::metal
+")
+endfunction()

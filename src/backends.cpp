@@ -4,11 +4,26 @@
 
 #include "cpu/backend.hpp"
 #include "soffit/backend.hpp"
+#ifdef SOFFIT_LANES
+#include "metal/backend.hpp"
+#endif
 
 namespace soffit {
+namespace {
+
+#ifdef SOFFIT_LANES
+constexpr BackendEntry kLanes = {"metal-lanes", metal::lanes_available, metal::lane_modes, metal::create_on_lanes};
+#else
+Status no_lanes() { return unsupported("metal-lanes: this build has no lane runner (SOFFIT_BUILD_LANES)"); }
+constexpr BackendEntry kLanes = {
+    "metal-lanes", no_lanes, [] { return std::vector<InstructionSet>(); },
+    [](const BackendOptions&) -> Result<std::unique_ptr<Backend>> { return no_lanes().error(); }};
+#endif
+
+}  // namespace
 
 std::span<const BackendEntry> backends() {
-  static const std::array kList = {BackendEntry{"cpu", cpu::available, cpu::instruction_sets, cpu::create}};
+  static const std::array kList = {BackendEntry{"cpu", cpu::available, cpu::instruction_sets, cpu::create}, kLanes};
   return kList;
 }
 

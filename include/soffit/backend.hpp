@@ -115,6 +115,9 @@ struct Support {
   // Columns of x that a product rounds to int8 under one scale, largest / 127; 0: x is read as it is. The error bound
   // follows from it.
   int activation_block = 0;
+  // What a product adds to codes and takes off its sums again, at most, in steps of a code; 0: nothing. It enters the
+  // error bound as activation_block does.
+  double code_offset = 0;
   explicit operator bool() const { return !kernel.empty(); }
 };
 

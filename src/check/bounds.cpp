@@ -23,7 +23,8 @@ void activation_errors(std::span<const double> x, int activation_block, std::spa
   }
 }
 
-Value product(Format format, int64_t cols, int activation_block, const ProductSums& s) {
+Value product(Format format, int64_t cols, const Arithmetic& arithmetic, const ProductSums& s) {
+  const int activation_block = arithmetic.activation_block;
   const Grouping g = grouping(format);
   const double groups = std::ceil(double(cols) / g.columns) * (g.minimum ? 2 : 1);
   double terms;
@@ -35,6 +36,8 @@ Value product(Format format, int64_t cols, int activation_block, const ProductSu
   double bound = s.rounding + gamma(terms + 2) * s.terms + (s.terms > 0 ? subnormal : 0);
   if (g.minimum) bound += kUnit * s.decode;
   if (g.minimum && activation_block == 32) bound += 0x1p-11 * s.terms;
+  if (arithmetic.code_offset > 0)
+    bound += gamma(terms + 2) * s.terms + gamma(2 * terms + 4) * arithmetic.code_offset * s.steps;
   return {s.exact, bound};
 }
 

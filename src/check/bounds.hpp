@@ -28,6 +28,9 @@
 //    |term| summed is at most  T = sum |part| (|x| + e)  over both parts of each weight.
 //    Results below 2^-126 round to multiples of 2^-149:  plus N 2^-149 max(1, sum (|x| + e), sum |part|).
 //
+//    With an offset (Support::code_offset) what is added to codes and taken off again are terms too, and there are
+//    twice as many:  + gamma(2 N) offset sum |scale x|.
+//
 // 4. Epilogue: each step adds its rounding u |result| and carries the error of its inputs on; see Value.
 //
 // 5. Storing as f16 or bf16 rounds once more: by 2^-11 or 2^-8 of the result, or half the smallest subnormal.
@@ -62,8 +65,15 @@ struct ProductSums {
   double terms = 0;       // |part| (|x| + e)
   double activation = 0;  // |x| + e
   double parts = 0;       // |part|
+  double steps = 0;       // |scale x|, only where codes have an offset
 };
-Value product(Format format, int64_t cols, int activation_block, const ProductSums& sums);
+// What Support says of a kernel's arithmetic.
+struct Arithmetic {
+  int activation_block = 0;
+  double code_offset = 0;
+  auto operator<=>(const Arithmetic&) const = default;
+};
+Value product(Format format, int64_t cols, const Arithmetic& arithmetic, const ProductSums& sums);
 
 // The steps of Epilogue.
 Value scaled(Value v, double factor);

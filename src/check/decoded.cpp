@@ -9,22 +9,39 @@
 namespace soffit::checker {
 namespace {
 
-// The bytes of a block that hold codes, of the formats with a minimum.
+// The bytes of a block that hold codes, of the formats with a minimum and others whose codes count steps. With all bits
+// set a code is `largest`, with none 0; of Q8_0, whose codes are signed, they are -1 and 0.
 struct Range {
   size_t begin = 0, end = 0;
+  int largest = 0;
+  bool minimum = true;
 };
 Range code_bytes(Format format) {
   switch (format) {
+    case Format::q4_0:
+      return {offsetof(BlockQ4_0, qs), sizeof(BlockQ4_0), 15, false};
+    case Format::q5_0:
+      return {offsetof(BlockQ5_0, qh), sizeof(BlockQ5_0), 31, false};
+    case Format::q8_0:
+      return {offsetof(BlockQ8_0, qs), sizeof(BlockQ8_0), 1, false};
+    case Format::q3_k:
+      return {offsetof(BlockQ3_K, hmask), offsetof(BlockQ3_K, scales), 7, false};
+    case Format::q6_k:
+      return {offsetof(BlockQ6_K, ql), offsetof(BlockQ6_K, scales), 63, false};
+    case Format::tq1_0:
+      return {offsetof(BlockTQ1_0, qs), offsetof(BlockTQ1_0, d), 2, false};
+    case Format::tq2_0:
+      return {offsetof(BlockTQ2_0, qs), offsetof(BlockTQ2_0, d), 3, false};
     case Format::q4_1:
-      return {offsetof(BlockQ4_1, qs), sizeof(BlockQ4_1)};
+      return {offsetof(BlockQ4_1, qs), sizeof(BlockQ4_1), 15};
     case Format::q5_1:
-      return {offsetof(BlockQ5_1, qh), sizeof(BlockQ5_1)};
+      return {offsetof(BlockQ5_1, qh), sizeof(BlockQ5_1), 31};
     case Format::q2_k:
-      return {offsetof(BlockQ2_K, qs), offsetof(BlockQ2_K, d)};
+      return {offsetof(BlockQ2_K, qs), offsetof(BlockQ2_K, d), 3};
     case Format::q4_k:
-      return {offsetof(BlockQ4_K, qs), sizeof(BlockQ4_K)};
+      return {offsetof(BlockQ4_K, qs), sizeof(BlockQ4_K), 15};
     case Format::q5_k:
-      return {offsetof(BlockQ5_K, qh), sizeof(BlockQ5_K)};
+      return {offsetof(BlockQ5_K, qh), sizeof(BlockQ5_K), 31};
     default:
       return {};
   }
@@ -33,7 +50,8 @@ Range code_bytes(Format format) {
 }  // namespace
 
 Grouping grouping(Format format) {
-  const bool minimum = code_bytes(format).end != 0;
+  const Range codes = code_bytes(format);
+  const bool minimum = codes.end != 0 && codes.minimum;
   switch (format) {
     case Format::f32:
     case Format::f16:
@@ -62,13 +80,20 @@ DecodedRow decode_row(Format format, std::span<const std::byte> bytes) {
   for (size_t k = 0; k < cols; ++k) row.magnitude[k] = std::fabs(row.weight[k]);
   const Range codes = code_bytes(format);
   if (codes.end != 0) {
+    const auto with_codes = [&](int byte) {
+      std::vector<std::byte> changed(bytes.begin(), bytes.end());
+      for (size_t b = 0; b < blocks; ++b)
+        std::memset(changed.data() + b * f.block_bytes + codes.begin, byte, codes.end - codes.begin);
+      std::vector<float> decoded(cols);
+      f.decode(changed.data(), decoded.data(), blocks);
+      return decoded;
+    };
+    const auto least = with_codes(0), most = with_codes(0xff);
     // With all codes 0 the reference decodes to -minimum.
-    std::vector<std::byte> cleared(bytes.begin(), bytes.end());
-    for (size_t b = 0; b < blocks; ++b)
-      std::memset(cleared.data() + b * f.block_bytes + codes.begin, 0, codes.end - codes.begin);
-    f.decode(cleared.data(), values.data(), blocks);
-    for (size_t k = 0; k < cols; ++k)
-      row.magnitude[k] = std::fabs(row.weight[k] - double(values[k])) + std::fabs(double(values[k]));
+    if (codes.minimum)
+      for (size_t k = 0; k < cols; ++k)
+        row.magnitude[k] = std::fabs(row.weight[k] - double(least[k])) + std::fabs(double(least[k]));
+    for (size_t k = 0; k < cols; ++k) row.step.push_back(std::fabs(double(most[k]) - double(least[k])) / codes.largest);
   }
   for (const double m : row.magnitude) row.magnitude_sum += m;
   return row;

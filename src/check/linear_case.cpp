@@ -141,14 +141,14 @@ Operation LinearProblem::operation(const Weights& weights, const Activations& x,
 
 Result<Outcome> LinearProblem::attempt(Backend& backend, Placement& placement) {
   const OperationKind kind = subject().operation;
-  std::vector<int> blocks;
+  std::vector<Arithmetic> arithmetic;
   std::string kernel;
   for (const auto& part : case_.parts) {
     const Support support =
         backend.supports(kind, part.format, {part.rows, case_.cols, case_.n, std::max<int64_t>(1, case_.experts)});
     if (!support) return Outcome::skip(support.reason);
     kernel += (kernel.empty() ? "" : ", ") + support.kernel;
-    blocks.push_back(support.activation_block);
+    arithmetic.push_back({support.activation_block, support.code_offset});
   }
   SOFFIT_TRY(const auto weights, upload(backend, placement));
   Arrays a;
@@ -171,7 +171,7 @@ Result<Outcome> LinearProblem::attempt(Backend& backend, Placement& placement) {
   const Operation operations[] = {Prepare{a.x->view(), x.get()}, operation(*weights, *x, a)};
   SOFFIT_TRY(const auto plan, backend.plan(operations, {}));
   SOFFIT_CHECK(plan->run());
-  Outcome outcome = a.y->compare(expected(blocks));
+  Outcome outcome = a.y->compare(expected(arithmetic));
   outcome.kernel = kernel;
   return outcome;
 }

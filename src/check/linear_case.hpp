@@ -60,8 +60,8 @@ class LinearProblem {
   Result<std::unique_ptr<Weights>> upload(Backend& backend, Placement& placement) const;
   Operation operation(const Weights& weights, const Activations& x, const Arrays& arrays) const;
   Result<Outcome> attempt(Backend& backend, Placement& placement);
-  const std::vector<Value>& expected(const std::vector<int>& activation_blocks);
-  std::vector<Value> products(const std::vector<int>& activation_blocks) const;
+  const std::vector<Value>& expected(const std::vector<Arithmetic>& arithmetic);
+  std::vector<Value> products(const std::vector<Arithmetic>& arithmetic) const;
   Value finish(std::span<const Value> products, int64_t slot, int64_t result_row) const;
 
   LinearCase case_;
@@ -71,7 +71,7 @@ class LinearProblem {
   std::vector<int32_t> ids_;
   std::vector<Slot> slots_;  // one a row of results
   std::vector<float> bias_, residual_;
-  std::map<std::vector<int>, std::vector<Value>> expected_;
+  std::map<std::vector<Arithmetic>, std::vector<Value>> expected_;
 };
 
 }  // namespace soffit::checker

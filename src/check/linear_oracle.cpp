@@ -17,7 +17,7 @@ std::vector<ActivationRow> activation_rows(std::span<const float> x, int64_t col
 }  // namespace
 
 // Results of all parts: (slots, matrix rows).
-std::vector<Value> LinearProblem::products(const std::vector<int>& activation_blocks) const {
+std::vector<Value> LinearProblem::products(const std::vector<Arithmetic>& arithmetic) const {
   const int64_t all_rows = matrix_rows();
   std::vector<Value> values(slots_.size() * size_t(all_rows));
   std::map<int64_t, std::vector<size_t>> slots_of;  // by expert
@@ -25,13 +25,13 @@ std::vector<Value> LinearProblem::products(const std::vector<int>& activation_bl
   int64_t offset = 0;
   for (size_t p = 0; p < case_.parts.size(); ++p) {
     const auto& part = case_.parts[p];
-    const auto x = activation_rows(x_, case_.cols, activation_blocks[p]);
+    const auto x = activation_rows(x_, case_.cols, arithmetic[p].activation_block);
     for (const auto& [expert, slots] : slots_of)
       for (int64_t r = 0; r < part.rows; ++r) {
         const DecodedRow w = decode_row(part.format, row(p, expert, r));
         for (size_t s : slots)
           values[s * size_t(all_rows) + size_t(offset + r)] =
-              product(part.format, activation_blocks[p], w, x[size_t(slots_[s].x_row)]);
+              product(part.format, arithmetic[p], w, x[size_t(slots_[s].x_row)]);
       }
     offset += part.rows;
   }
@@ -52,10 +52,10 @@ Value LinearProblem::finish(std::span<const Value> products, int64_t slot, int64
   return v;
 }
 
-const std::vector<Value>& LinearProblem::expected(const std::vector<int>& activation_blocks) {
-  auto& values = expected_[activation_blocks];
+const std::vector<Value>& LinearProblem::expected(const std::vector<Arithmetic>& arithmetic) {
+  auto& values = expected_[arithmetic];
   if (!values.empty()) return values;
-  const auto all = products(activation_blocks);
+  const auto all = products(arithmetic);
   const auto of_slot = size_t(matrix_rows());
   for (size_t s = 0; s < slots_.size(); ++s)
     for (int64_t r = 0; r < result_rows(); ++r)

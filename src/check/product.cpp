@@ -13,7 +13,7 @@ ActivationRow::ActivationRow(std::span<const float> from, int activation_block)
   }
 }
 
-Value product(Format format, int activation_block, const DecodedRow& w, const ActivationRow& x) {
+Value product(Format format, const Arithmetic& arithmetic, const DecodedRow& w, const ActivationRow& x) {
   constexpr size_t kLanes = 4;  // apart, so that the compiler may use vectors
   double exact[kLanes] = {}, rounding[kLanes] = {}, decode[kLanes] = {}, terms[kLanes] = {};
   const auto add = [&](size_t k, size_t lane) {
@@ -29,8 +29,11 @@ Value product(Format format, int activation_block, const DecodedRow& w, const Ac
     for (size_t lane = 0; lane < kLanes; ++lane) add(k + lane, lane);
   for (; k < cols; ++k) add(k, 0);
   const auto total = [](const double* v) { return v[0] + v[1] + v[2] + v[3]; };
-  return product(format, int64_t(cols), activation_block,
-                 {total(exact), total(rounding), total(decode), total(terms), x.activation, w.magnitude_sum});
+  double steps = 0;
+  if (arithmetic.code_offset > 0)
+    for (size_t i = 0; i < cols; ++i) steps += w.step[i] * x.reach[i];
+  return product(format, int64_t(cols), arithmetic,
+                 {total(exact), total(rounding), total(decode), total(terms), x.activation, w.magnitude_sum, steps});
 }
 
 }  // namespace soffit::checker

@@ -16,6 +16,6 @@ struct ActivationRow {
   double activation = 0;                // sum of reach
 };
 
-Value product(Format format, int activation_block, const DecodedRow& weights, const ActivationRow& activations);
+Value product(Format format, const Arithmetic& arithmetic, const DecodedRow& weights, const ActivationRow& activations);
 
 }  // namespace soffit::checker

@@ -86,22 +86,22 @@ Operation ShardProblem::product(const Piece& piece, const ArrayView& y, const Ar
   return Linear{piece.weights.get(), piece.x.get(), y, epilogue};
 }
 
-Result<std::vector<Value>> ShardProblem::expected(int activation_block) const {
+Result<std::vector<Value>> ShardProblem::expected(const Arithmetic& arithmetic) const {
   const int64_t row = *row_bytes(case_.format, case_.cols);
   const auto block = int64_t(info(case_.format).block_elements), block_bytes = int64_t(info(case_.format).block_bytes);
   const int64_t cut = case_.at / block * block_bytes;
   std::vector<Value> values;
   for (int64_t i = 0; i < case_.n; ++i) {
     const std::span x(x_.data() + i * case_.cols, size_t(case_.cols));
-    const ActivationRow left(x.first(size_t(case_.at)), activation_block);
-    const ActivationRow right(x.subspan(size_t(case_.at)), activation_block);
+    const ActivationRow left(x.first(size_t(case_.at)), arithmetic.activation_block);
+    const ActivationRow right(x.subspan(size_t(case_.at)), arithmetic.activation_block);
     for (int64_t r = 0; r < case_.rows; ++r) {
       const auto bytes =
           std::span(weights_).subspan(size_t((int64_t(ids_[size_t(i)]) * case_.rows + r) * row), size_t(row));
       const Value a =
-          checker::product(case_.format, activation_block, decode_row(case_.format, bytes.first(size_t(cut))), left);
+          checker::product(case_.format, arithmetic, decode_row(case_.format, bytes.first(size_t(cut))), left);
       const Value b =
-          checker::product(case_.format, activation_block, decode_row(case_.format, bytes.subspan(size_t(cut))), right);
+          checker::product(case_.format, arithmetic, decode_row(case_.format, bytes.subspan(size_t(cut))), right);
       // The second product's own rounding, and that of the sum, of which both are parts.
       const Value sum = plus({b.exact, a.bound + b.bound}, a.exact);
       values.push_back(sum);
@@ -111,7 +111,7 @@ Result<std::vector<Value>> ShardProblem::expected(int activation_block) const {
 }
 
 // The second shard's product is added to the first's by the epilogue.
-Result<Outcome> ShardProblem::check_sum(const Machine& m, int activation_block) const {
+Result<Outcome> ShardProblem::check_sum(const Machine& m, const Arithmetic& arithmetic) const {
   SOFFIT_TRY(const auto x, InputArray::create(m.backend, m.placement, {DataType::f32, case_.n, case_.cols, 3}, x_));
   SOFFIT_TRY(const auto y, ResultArray::create(m.backend, m.placement, {DataType::f32, case_.n, case_.rows, 1}));
   SOFFIT_TRY(const MatrixShard first, half(0));
@@ -122,7 +122,7 @@ Result<Outcome> ShardProblem::check_sum(const Machine& m, int activation_block) 
                                   Prepare{right.from, right.x.get()}, product(right, y.view(), y.view())};
   SOFFIT_TRY(const auto plan, m.backend.plan(operations, {}));
   SOFFIT_CHECK(plan->run());
-  SOFFIT_TRY(const auto values, expected(activation_block));
+  SOFFIT_TRY(const auto values, expected(arithmetic));
   return y.compare(values);
 }
 
@@ -163,7 +163,8 @@ Result<Outcome> ShardProblem::attempt(Backend& backend, Placement& placement) co
   const Support support = backend.supports(subject().operation, m.format, {m.rows, m.cols, case_.n, m.experts});
   if (!support) return Outcome::skip(support.reason);
   const Machine machine{backend, placement};
-  auto outcome = case_.cut == Cut::columns ? check_sum(machine, support.activation_block) : check_bits(machine);
+  auto outcome = case_.cut == Cut::columns ? check_sum(machine, {support.activation_block, support.code_offset})
+                                           : check_bits(machine);
   if (outcome) outcome->kernel = support.kernel;
   return outcome;
 }

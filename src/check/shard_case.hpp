@@ -40,8 +40,8 @@ class ShardProblem {
                            int64_t ids_from) const;
   Operation product(const Piece& piece, const ArrayView& y, const ArrayView& residual) const;
   // The exact sums of both column shards with their bounds.
-  Result<std::vector<Value>> expected(int activation_block) const;
-  Result<Outcome> check_sum(const Machine& machine, int activation_block) const;
+  Result<std::vector<Value>> expected(const Arithmetic& arithmetic) const;
+  Result<Outcome> check_sum(const Machine& machine, const Arithmetic& arithmetic) const;
   Result<Outcome> check_bits(const Machine& machine) const;
   Result<Outcome> attempt(Backend& backend, Placement& placement) const;
 

@@ -133,7 +133,7 @@ Result<KernelFigures> measure_kernel(Backend& backend, Roof& roof, const Rotatin
 
   KernelFigures figures;
   figures.kernel = support.kernel;
-  ResultCheck oracle(workload, support.activation_block);
+  ResultCheck oracle(workload, {support.activation_block, support.code_offset});
   SOFFIT_CHECK(report(options.progress, 0));
   SOFFIT_CHECK(bench.check(oracle, figures.error_over_bound, 0));
   bench.choose_reader();

@@ -23,8 +23,8 @@ std::vector<int64_t> spread(int64_t size, int64_t count) {
 
 }  // namespace
 
-ResultCheck::ResultCheck(const Workload& workload, int activation_block)
-    : workload_(workload), activation_block_(activation_block) {
+ResultCheck::ResultCheck(const Workload& workload, const checker::Arithmetic& arithmetic)
+    : workload_(workload), arithmetic_(arithmetic) {
   const KernelCase& c = workload.kernel_case();
   const int64_t products = std::max<int64_t>(1, c.matrix.rows * c.matrix.cols * workload.variants());
   const int64_t rows = c.result_rows();
@@ -54,8 +54,8 @@ double ResultCheck::against_oracle(int64_t variant, std::span<const float> y) co
   std::map<int64_t, std::vector<std::pair<int64_t, checker::ActivationRow>>> samples;  // by expert: row of results, x
   for (const int64_t s : sample_) {
     const auto x = workload_.x().subspan(size_t(routed ? s / c.used : s) * cols, cols);
-    samples[routed ? workload_.ids(variant)[size_t(s)] : 0].emplace_back(s,
-                                                                         checker::ActivationRow(x, activation_block_));
+    samples[routed ? workload_.ids(variant)[size_t(s)] : 0].emplace_back(
+        s, checker::ActivationRow(x, arithmetic_.activation_block));
   }
   const size_t row_size = workload_.file().size() / size_t(c.matrix.rows * c.matrix.experts);
   double worst = 0;
@@ -64,7 +64,7 @@ double ResultCheck::against_oracle(int64_t variant, std::span<const float> y) co
       const auto bytes = workload_.file().subspan(size_t(expert * c.matrix.rows + r) * row_size, row_size);
       const checker::DecodedRow w = checker::decode_row(c.matrix.format, bytes);
       for (const auto& [s, x] : rows) {
-        const checker::Value exact = checker::product(c.matrix.format, activation_block_, w, x);
+        const checker::Value exact = checker::product(c.matrix.format, arithmetic_, w, x);
         const double error = checker::error_over_bound(y[size_t(s * c.matrix.rows + r)], DataType::f32, exact);
         worst = checker::worse(worst, error);
       }

@@ -13,8 +13,7 @@ namespace soffit::measure {
 // the same inputs must then have the same results bit for bit.
 class ResultCheck {
  public:
-  // `activation_block`: see Support.
-  ResultCheck(const Workload& workload, int activation_block);
+  ResultCheck(const Workload& workload, const checker::Arithmetic& arithmetic);
   // Of an operation of the leg that ran last: |error| / bound, the largest; above 1 or NaN is a fault.
   Result<double> error_over_bound(size_t leg, int64_t operation);
 
@@ -23,7 +22,7 @@ class ResultCheck {
   double rows_against_oracle(int64_t variant, std::span<const float> y) const;
 
   const Workload& workload_;
-  int activation_block_;
+  checker::Arithmetic arithmetic_;
   std::vector<int64_t> sample_;  // rows of results that are compared with the oracle
   struct Known {
     std::vector<float> results;

@@ -1,92 +1,105 @@
-// Keys and values of a layer: K is float or half. Rows whose sequence or position there is no room for write nothing and have
-// results of 0; check_ids tells of them.
+// Keys and values of sequences: appending them, and attention over them. A row whose sequence or position is none is
+// left alone: check_places tells of it.
 #include "metal/graph_arguments.h"
 
 using namespace soffit;
 
-template <typename K>
+constant constexpr uint kKeyBlock = 64;    // see ops/key_block.hpp
+constant constexpr ushort kMostDims = 16;  // of a head, for each lane: heads of up to 512
+
+inline bool is_place(constant KeyValueArguments& arguments, int sequence, int position) {
+  return sequence >= 0 && uint(sequence) < arguments.sequences && position >= 0 && uint(position) < arguments.context;
+}
+
+// fault[0] becomes 1 + the first row whose place is none, or 0. One simdgroup.
+kernel void check_places(constant KeyValueArguments& arguments [[buffer(0)]], device const int* sequences [[buffer(1)]],
+                         device const int* positions [[buffer(2)]], device uint* fault [[buffer(3)]],
+                         ushort lane [[thread_index_in_simdgroup]]) {
+  uint first = 0xffffffffu;
+  for (uint row = lane; row < arguments.rows; row += 32) {
+    if (!is_place(arguments, sequences[row], positions[row])) first = min(first, row);
+  }
+  first = simd_min(first);
+  if (lane == 0) fault[0] = first + 1;
+}
+
+// A simdgroup for each head and row.
+template <typename T>
 kernel void append_key_value(constant KeyValueArguments& arguments [[buffer(0)]], device const float* k [[buffer(1)]],
-                             device const float* v [[buffer(2)]], device K* keys [[buffer(3)]],
-                             device K* values [[buffer(4)]], device const int* sequences [[buffer(5)]],
-                             device const int* positions [[buffer(6)]], uint2 at [[thread_position_in_grid]]) {
-  const uint sequence = uint(sequences[at.y]), position = uint(positions[at.y]);  // those below 0 become large
-  if (at.x >= arguments.width || sequence >= arguments.sequences || position >= arguments.positions) return;
-  const ulong to = sequence * arguments.sequence_stride + position * arguments.position_stride + at.x;
-  keys[to] = K(k[at.y * arguments.k_stride + at.x]);
-  values[to] = K(v[at.y * arguments.v_stride + at.x]);
+                             device const float* v [[buffer(2)]], device T* store [[buffer(3)]],
+                             device const int* sequences [[buffer(4)]], device const int* positions [[buffer(5)]],
+                             uint3 group [[threadgroup_position_in_grid]], ushort lane [[thread_index_in_simdgroup]]) {
+  const uint head = group.x, row = group.y;
+  const int sequence = sequences[row], position = positions[row];
+  if (!is_place(arguments, sequence, position)) return;
+  const uint slot = uint(position) % arguments.held;
+  device T* keys = store + uint(sequence) * arguments.sequence_stride + head * arguments.head_stride;
+  device T* values = keys + arguments.head_stride / 2;
+  keys += slot / kKeyBlock * kKeyBlock * arguments.head_dim + slot % kKeyBlock;
+  device const float* key = k + row * arguments.k_stride + head * arguments.head_dim;
+  device const float* value = v + row * arguments.v_stride + head * arguments.head_dim;
+  for (uint d = lane; d < arguments.head_dim; d += 32) {
+    keys[d * kKeyBlock] = T(key[d]);
+    values[slot * arguments.head_dim + d] = T(value[d]);
+  }
 }
 
-template [[host_name("append_key_value_f32")]] kernel void append_key_value<float>(
-    constant KeyValueArguments&, device const float*, device const float*, device float*, device float*,
-    device const int*, device const int*, uint2);
-template [[host_name("append_key_value_f16")]] kernel void append_key_value<half>(
-    constant KeyValueArguments&, device const float*, device const float*, device half*, device half*,
-    device const int*, device const int*, uint2);
+// A simdgroup for each query head and row: a lane has a key, then some of the head's columns. The softmax is taken as
+// the keys come (arXiv 1805.02867).
+template <typename T>
+kernel void attention(constant KeyValueArguments& arguments [[buffer(0)]], device const float* q [[buffer(1)]],
+                      device const T* store [[buffer(2)]], device const int* sequences [[buffer(3)]],
+                      device const int* positions [[buffer(4)]], device float* y [[buffer(5)]],
+                      uint3 group [[threadgroup_position_in_grid]], ushort lane [[thread_index_in_simdgroup]]) {
+  const uint query_head = group.x, row = group.y, dim = arguments.head_dim;
+  const int sequence = sequences[row], position = positions[row];
+  if (!is_place(arguments, sequence, position)) return;
+  const uint head = query_head / (arguments.query_heads / arguments.heads);
+  device const T* keys = store + uint(sequence) * arguments.sequence_stride + head * arguments.head_stride;
+  device const T* values = keys + arguments.head_stride / 2;
+  device const float* query = q + row * arguments.k_stride + query_head * dim;
 
-constant constexpr ushort kMostElements = 16;  // of a head, for a lane
-
-// Softmax of scaled products of a query with keys, times values: a threadgroup for each query head of each row, whose
-// simdgroups take keys in turn and keep the largest product so far, the sum of exponentials and the sum of values, which are
-// put together at the end. A lane has every 32nd element of a head.
-template <typename K>
-kernel void attention(constant AttentionArguments& arguments [[buffer(0)]], device const float* q [[buffer(1)]],
-                      device const K* keys [[buffer(2)]], device const K* values [[buffer(3)]],
-                      device const int* sequences [[buffer(4)]], device const int* positions [[buffer(5)]],
-                      device float* y [[buffer(6)]], threadgroup float* shared [[threadgroup(0)]],
-                      uint2 group [[threadgroup_position_in_grid]], ushort lane [[thread_index_in_simdgroup]],
-                      ushort simdgroup [[simdgroup_index_in_threadgroup]],
-                      ushort simdgroups [[simdgroups_per_threadgroup]]) {
-  const uint sequence = uint(sequences[group.y]), position = uint(positions[group.y]);
-  device float* result = y + group.y * arguments.y_stride + group.x * arguments.head_dim;
-  if (sequence >= arguments.sequences || position >= arguments.positions) { // the whole threadgroup
-    for (uint i = simdgroup * 32 + lane; i < arguments.head_dim; i += 32 * simdgroups) result[i] = 0.0f;
-    return;
-  }
-  const ulong head = sequence * arguments.sequence_stride + group.x / arguments.heads_per_group * arguments.head_dim;
-  device const float* from = q + group.y * arguments.q_stride + group.x * arguments.head_dim;
-  const ushort own = (arguments.head_dim + 31 - lane) / 32;  // elements
-
-  float query[kMostElements], sums[kMostElements];
-  for (ushort e = 0; e < own; ++e) {
-    query[e] = from[lane + 32 * e] * arguments.scale;
-    sums[e] = 0.0f;
-  }
+  const uint end = uint(position) + 1;
+  const uint begin = arguments.window && end > arguments.window ? end - arguments.window : 0;
+  float sums[kMostDims] = {0.0f};
   float largest = -INFINITY, total = 0.0f;
-  const uint first = arguments.window != 0 && position >= arguments.window ? position + 1 - arguments.window : 0;
-  for (uint j = first + simdgroup; j <= position; j += simdgroups) {
-    device const K* key = keys + head + j * arguments.position_stride;
-    float product = 0.0f;
-    for (ushort e = 0; e < own; ++e) product += query[e] * float(key[lane + 32 * e]);
-    product = simd_sum(product);
-    const float before = largest;
-    largest = max(largest, product);
-    const float keep = exp(before - largest), weight = exp(product - largest);
-    total = total * keep + weight;
-    device const K* value = values + head + j * arguments.position_stride;
-    for (ushort e = 0; e < own; ++e) sums[e] = sums[e] * keep + weight * float(value[lane + 32 * e]);
+  for (uint first = begin / 32 * 32; first < end; first += 32) {
+    const uint at = first + lane;
+    const bool seen = at >= begin && at < end;
+    const uint slot = (seen ? at : begin) % arguments.held;
+    device const T* key = keys + slot / kKeyBlock * kKeyBlock * dim + slot % kKeyBlock;
+    float score = 0.0f;
+    for (uint d = 0; d < dim; ++d) score += query[d] * float(key[d * kKeyBlock]);
+    score = seen ? score * arguments.scale : -INFINITY;
+    const float now = max(largest, simd_max(score));
+    // All scores so far are minus infinity: nothing is to be scaled, and their weights are 0 as it is.
+    const float base = now == -INFINITY ? 0.0f : now;
+    const float weight = precise::exp(score - base), fade = precise::exp(largest - base);
+    total = total * fade + simd_sum(weight);
+    largest = now;
+    for (ushort i = 0; i < kMostDims; ++i) sums[i] *= fade;
+    for (uint j = max(first, begin) - first; j < min(32u, end - first); ++j) {
+      const float w = simd_broadcast(weight, ushort(j));
+      device const T* value = values + (first + j) % arguments.held * dim;
+      for (ushort i = 0; i < kMostDims; ++i) {
+        const uint d = 32 * i + lane;
+        if (d < dim) sums[i] += w * float(value[d]);
+      }
+    }
   }
-
-  // Of each simdgroup the largest product and the total, then its sums.
-  threadgroup float* heads = shared + 2 * simdgroups;
-  if (lane == 0) {
-    shared[2 * simdgroup] = largest;
-    shared[2 * simdgroup + 1] = total;
-  }
-  for (ushort e = 0; e < own; ++e) heads[simdgroup * arguments.head_dim + lane + 32 * e] = sums[e];
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float most = -INFINITY, whole = 0.0f;
-  for (ushort s = 0; s < simdgroups; ++s) most = max(most, shared[2 * s]);
-  for (ushort s = 0; s < simdgroups; ++s) whole += shared[2 * s + 1] * exp(shared[2 * s] - most);
-  for (uint i = simdgroup * 32 + lane; i < arguments.head_dim; i += 32 * simdgroups) {
-    float sum = 0.0f;
-    for (ushort s = 0; s < simdgroups; ++s) sum += heads[s * arguments.head_dim + i] * exp(shared[2 * s] - most);
-    result[i] = sum / whole;
+  device float* to = y + row * arguments.v_stride + query_head * dim;
+  for (ushort i = 0; i < kMostDims; ++i) {
+    const uint d = 32 * i + lane;
+    if (d < dim) to[d] = sums[i] / total;
   }
 }
 
-template [[host_name("attention_f32")]] kernel void attention<float>(
-    constant AttentionArguments&, device const float*, device const float*, device const float*, device const int*,
-    device const int*, device float*, threadgroup float*, uint2, ushort, ushort, ushort);
-template [[host_name("attention_f16")]] kernel void attention<half>(
-    constant AttentionArguments&, device const float*, device const half*, device const half*, device const int*,
-    device const int*, device float*, threadgroup float*, uint2, ushort, ushort, ushort);
+#define STATE(APPEND, ATTENTION, T)                                                                                \
+  template [[host_name(APPEND)]] kernel void append_key_value<T>(constant KeyValueArguments&, device const float*, \
+                                                                 device const float*, device T*, device const int*, \
+                                                                 device const int*, uint3, ushort);                \
+  template [[host_name(ATTENTION)]] kernel void attention<T>(constant KeyValueArguments&, device const float*,     \
+                                                             device const T*, device const int*,                   \
+                                                             device const int*, device float*, uint3, ushort);
+STATE("append_key_value_f16", "attention_f16", half)
+STATE("append_key_value_f32", "attention_f32", float)

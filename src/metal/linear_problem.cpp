@@ -161,7 +161,7 @@ checker::ActivationRow LinearProblem::activations(uint64_t vector) const {
 
 checker::Value LinearProblem::value(Terms terms, uint64_t r, const checker::DecodedRow& decoded,
                                     const checker::ActivationRow& activations) const {
-  checker::Value value = checker::product(format_, 0, decoded, activations);
+  checker::Value value = checker::product(format_, {}, decoded, activations);
   if (terms == Terms::floors) value.bound = floors_bound(row(r), activations.x);
   if (terms == Terms::offsets) value.bound = offsets_bound(format_, row(r), activations.x);
   if (terms == Terms::rounded && type_ == DataType::f16) value.bound += rounding_bound(decoded, activations.x);

@@ -1,28 +1,9 @@
 // Layers that remember: each channel or column goes through the rows of a batch in their order. Rows whose sequence or
-// position there is no room for are left out; check_rows tells of them, and of rows that are not the next ones.
-#include "metal/activations.h"
+// position there is no room for are left out: the host tells of them, and of rows that are not the next ones.
+#include "metal/activation.h"
 #include "metal/graph_arguments.h"
 
 using namespace soffit;
-
-// fault[0] becomes 1 + the first row that is not the next of its sequence, or 0; next[sequence] is its next position. A
-// thread.
-kernel void check_rows(constant RowsArguments& arguments [[buffer(0)]], device const int* sequences [[buffer(1)]],
-                       device const int* positions [[buffer(2)]], device int* next [[buffer(3)]],
-                       device uint* fault [[buffer(4)]], ushort lane [[thread_index_in_simdgroup]]) {
-  if (lane != 0) return;
-  uint first = 0;
-  for (uint row = 0; row < arguments.rows && first == 0; ++row) {
-    const uint sequence = uint(sequences[row]);
-    if (sequence >= arguments.sequences || positions[row] < 0 || uint(positions[row]) >= arguments.positions ||
-        positions[row] != next[sequence]) {
-      first = row + 1;
-    } else {
-      next[sequence] += 1;
-    }
-  }
-  fault[0] = first;
-}
 
 // A thread for each channel. past[sequence][t][channel] has the last taps - 1 inputs, the oldest first.
 kernel void short_convolution(constant ConvolutionArguments& arguments [[buffer(0)]],
@@ -36,7 +17,7 @@ kernel void short_convolution(constant ConvolutionArguments& arguments [[buffer(
   for (uint row = 0; row < arguments.rows; ++row) {
     const uint sequence = uint(sequences[row]), position = uint(positions[row]);
     if (sequence >= arguments.sequences || position >= arguments.positions) continue;
-    device float* inputs = past + ulong(sequence) * before * arguments.channels + channel;
+    device float* inputs = past + sequence * arguments.sequence_stride + channel;
     const float now = x[row * arguments.x_stride + channel];
     float sum = 0.0f;
     for (uint t = 0; t < before; ++t) {
@@ -47,14 +28,14 @@ kernel void short_convolution(constant ConvolutionArguments& arguments [[buffer(
     }
     if (before > 0) inputs[(before - 1) * arguments.channels] = now;
     sum += taps[before] * now;
-    y[row * arguments.y_stride + channel] = arguments.gate == 0 ? sum : arguments.gate == 2 ? gelu(sum) : silu(sum);
+    y[row * arguments.y_stride + channel] = arguments.gate == 0 ? sum : activated(arguments.gate, sum);
   }
 }
 
-// log(1 + e^x), of which nothing is lost where it is small.
+// precise::log(1 + e^x), of which nothing is lost where it is small.
 inline float softplus(float x) {
-  const float e = exp(-fabs(x)), u = 1.0f + e;
-  return max(x, 0.0f) + (u == 1.0f ? e : log(u) * e / (u - 1.0f));
+  const float e = precise::exp(-fabs(x)), u = 1.0f + e;
+  return max(x, 0.0f) + (u == 1.0f ? e : precise::log(u) * e / (u - 1.0f));
 }
 
 // The gated delta rule, arXiv 2412.06464, equation 10. A simdgroup for 32 columns of a head's matrix, a lane for each;
@@ -81,8 +62,8 @@ kernel void gated_delta_rule(constant DeltaRuleArguments& arguments [[buffer(0)]
       squares.x += q_row[i] * q_row[i];
       squares.y += k_row[i] * k_row[i];
     }
-    const float q_factor = 1.0f / max(sqrt(simd_sum(squares.x)), arguments.epsilon);
-    const float k_factor = 1.0f / max(sqrt(simd_sum(squares.y)), arguments.epsilon);
+    const float q_factor = 1.0f / max(precise::sqrt(simd_sum(squares.x)), arguments.epsilon);
+    const float k_factor = 1.0f / max(precise::sqrt(simd_sum(squares.y)), arguments.epsilon);
     simdgroup_barrier(mem_flags::mem_threadgroup);  // the last row's are no longer needed
     for (uint i = lane; i < dim; i += 32) {
       query[i] = q_row[i] * q_factor;
@@ -90,9 +71,9 @@ kernel void gated_delta_rule(constant DeltaRuleArguments& arguments [[buffer(0)]
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
     if (has) {
-      const float alpha = exp(rate[head] * softplus(time[row * arguments.time_stride + head] + time_bias[head]));
-      const float b = 1.0f / (1.0f + exp(-beta[row * arguments.beta_stride + head]));
-      device float* own = state + (ulong(sequence) * arguments.heads + head) * dim * arguments.value_dim + column;
+      const float alpha = precise::exp(rate[head] * softplus(time[row * arguments.time_stride + head] + time_bias[head]));
+      const float b = 1.0f / (1.0f + precise::exp(-beta[row * arguments.beta_stride + head]));
+      device float* own = state + sequence * arguments.sequence_stride + head * dim * arguments.value_dim + column;
       float u = 0.0f;
       if (position > 0) {
         for (uint i = 0; i < dim; ++i) u += own[i * arguments.value_dim] * key[i];

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#define SOFFIT_FORMATS(X)                                                                                            \
-  X(q4_k)                                                                                                            \
-  X(q5_k)                                                                                                            \
-  X(q6_k) X(q8_0) X(iq4_xs) X(iq4_nl) X(q4_0) X(q4_1) X(q5_0) X(q5_1) X(q2_k) X(q3_k) X(mxfp4) X(f32) X(f16) X(bf16) \
-      X(tq1_0) X(tq2_0)
+#define SOFFIT_FORMATS(X) \
+  X(q4_k)                 \
+  X(q5_k)                 \
+  X(q6_k)                 \
+  X(q8_0)                 \
+  X(iq4_xs) X(iq4_nl) X(q4_0) X(q4_1) X(q5_0) X(q5_1) X(q2_k) X(q3_k) X(mxfp4) X(f32) X(f16) X(bf16) X(tq1_0) X(tq2_0)
 
 // soffit_metal_NAME_plain and _checked come from NAME.metal (cmake/soffit_metal.cmake).
 #define SOFFIT_METAL_LIBRARY(name)                                        \

@@ -6,8 +6,11 @@
 
 namespace soffit {
 
-void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,
-                 float* sine) {
+namespace {
+
+// Calls f(pair, radians) with the angles at a position; returns YaRN's factor.
+template <class F>
+float for_each_angle(const RopeParameters& rope, const float* frequency_factors, int32_t position, F&& f) {
   const int64_t pairs = rope.dimensions / 2;
   const auto n = double(rope.dimensions), base = double(rope.base);
   double low = 0, high = 0;
@@ -20,7 +23,6 @@ void rope_angles(const RopeParameters& rope, const float* frequency_factors, int
     high = std::min(n - 1, std::ceil(correction(rope.beta_slow)));
     magnitude *= 1.0f + 0.1f * std::log(1.0f / rope.frequency_scale);
   }
-  // In double up to the fraction of a turn: an angle of 10^5 radians in fp32 would be off by 0.004.
   const double step = std::pow(base, -2 / n);
   double theta = position;
   for (int64_t i = 0; i < pairs; ++i, theta *= step) {
@@ -31,11 +33,27 @@ void rope_angles(const RopeParameters& rope, const float* frequency_factors, int
       const double mix = (1 - std::clamp(ramp, 0.0, 1.0)) * double(rope.extrapolation);
       angle = angle * (1 - mix) + extrapolated * mix;
     }
+    f(i, angle);
+  }
+  return magnitude;
+}
+
+}  // namespace
+
+float rope_frequencies(const RopeParameters& rope, const float* frequency_factors, double* radians) {
+  return for_each_angle(rope, frequency_factors, 1, [&](int64_t i, double angle) { radians[i] = angle; });
+}
+
+void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,
+                 float* sine) {
+  // In double up to the fraction of a turn: an angle of 10^5 radians in fp32 would be off by 0.004.
+  const float magnitude = for_each_angle(rope, frequency_factors, position, [&](int64_t i, double angle) {
     constexpr double kTurn = 2 * std::numbers::pi;
     const auto within_turn = float(angle - kTurn * std::nearbyint(angle / kTurn));
-    cosine[i] = std::cos(within_turn) * magnitude;
-    sine[i] = std::sin(within_turn) * magnitude;
-  }
+    cosine[i] = std::cos(within_turn);
+    sine[i] = std::sin(within_turn);
+  });
+  for (int64_t i = 0; i < rope.dimensions / 2; ++i) cosine[i] *= magnitude, sine[i] *= magnitude;
 }
 
 void rotate_head(const RopeParameters& rope, const float* cosine, const float* sine, float* head) {

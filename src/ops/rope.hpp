@@ -5,6 +5,10 @@
 
 namespace soffit {
 
+// The angle of each pair at position 1, to `radians`: at another it is that many times as much. Returned is YaRN's
+// factor of cosine and sine.
+float rope_frequencies(const RopeParameters& rope, const float* frequency_factors, double* radians);
+
 // cosine and sine of each pair at a position, times YaRN's factor; `dimensions / 2` of each, good to 4e-7 of the factor
 // at any position.
 void rope_angles(const RopeParameters& rope, const float* frequency_factors, int32_t position, float* cosine,

@@ -40,7 +40,7 @@ class Range : public EachArm {
           s.decode += std::fabs(w.weight[k] * xd[k]), s.terms += w.magnitude[k] * (std::fabs(xd[k]) + e[k]);
           s.activation += std::fabs(xd[k]) + e[k], s.parts += w.magnitude[k];
         }
-        const auto v = checker::product(d.format, d.cols, block, s);
+        const auto v = checker::product(d.format, d.cols, {block}, s);
         const float result = y[size_t(i * d.rows + r)];
         const double ratio = checker::error_over_bound(result, DataType::f32, v);
         EXPECT_LE(ratio, 1) << info(d.format).name << ", row " << r << ", column " << i << ": " << result

@@ -1,5 +1,5 @@
 # Installs the build tree, moves the result, and builds and runs the consumer from it, found by CMake and by pkg-config.
-# cmake -D BUILD=<build directory> -D WORK=<empty directory> -D COMPILER=<C++ compiler> -D C_COMPILER=<C compiler> -P install_test.cmake
+# cmake -D BUILD=<build directory> -D WORK=<empty directory> -D COMPILER=<C++ compiler> -D C_COMPILER=<C compiler> -D GENERATOR=<CMake's> -P install_test.cmake
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -36,7 +36,7 @@ foreach(text IN LISTS texts)
   endforeach()
 endforeach()
 
-run(${CMAKE_COMMAND} -S ${consumer} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_BUILD_TYPE=Release
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${consumer} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_BUILD_TYPE=Release
     "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_C_FLAGS=${FLAGS}" -DCMAKE_PREFIX_PATH=${WORK}/moved)
 run(${CMAKE_COMMAND} --build ${WORK}/cmake)
 expect_consumer(${WORK}/cmake/consumer)

@@ -84,6 +84,7 @@ Json describe(std::string_view name, const BackendOptions& options) {
   for (const InstructionSet& set : entry->instruction_sets()) {
     row["isas"].push_back({{"name", set.name}, {"available", set.unavailable.empty()}, {"reason", set.unavailable}});
   }
+  row["threads"] = (*backend)->threads();
   if (name == "cpu") row.update(cpu_members(**backend));
   row["formats"] = formats_of(**backend);
   return row;
@@ -150,6 +151,9 @@ int devices(const CommonOptions& options) {
   for (const Json& row : rows) {
     if (row["backend"] == "cpu" && row["available"]) {
       print_cpu(row);
+    } else if (row["available"]) {
+      print(fmt::format("{}  available, {}, {} threads\n", styled(row["backend"].get<std::string>(), Style::bold),
+                        row["isa"].get<std::string>(), row["threads"].get<int>()));
     } else {
       print(fmt::format("{}  not available: {}\n", styled(row["backend"].get<std::string>(), Style::bold),
                         printable(row["reason"].get<std::string>())));

@@ -10,8 +10,8 @@ constexpr std::array<std::string_view, 2> kSingleDashWords = {"-ngl", "-cnv"};
 
 // The contract's names; which of them this machine has is the backend's to say.
 const std::vector<std::string> kBackends = {"cpu", "cuda", "metal", "metal-lanes"};
-const std::vector<std::string> kIsas = {"auto", "scalar",       "avx2",      "avx_vnni", "avx512", "amx",
-                                        "neon", "neon_dotprod", "neon_i8mm", "hopper",   "generic"};
+const std::vector<std::string> kIsas = {"auto",         "scalar",    "avx2",   "avx_vnni", "avx512",  "amx",  "neon",
+                                        "neon_dotprod", "neon_i8mm", "hopper", "generic",  "checked", "plain"};
 const std::vector<std::string> kOutputs = {"text", "md", "csv", "json"};
 constexpr int kMost = 1'000'000;
 

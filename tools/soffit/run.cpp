@@ -77,6 +77,7 @@ int generate_once(const RunOptions& options, const LoadedModel& loaded, model::S
     print_json(run_report(loaded, reached, *generation, first_token_seconds, sampler.options().seed));
   }
   flush_stdout();
+  if (text_output && !isatty(STDOUT_FILENO)) note("");  // where both streams go to one place, a line of its own
   note(run_summary(reached, *generation));
   if (options.common.verbose) {
     note(fmt::format("loaded in {:.2f} s, first token after {:.2f} s, stopped: {}, seed {}, layouts {}", loaded.seconds,
