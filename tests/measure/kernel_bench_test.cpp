@@ -106,7 +106,7 @@ TEST_F(KernelBench, OneWrongCopyIsAFault) {
   const auto rotating = weights(c.matrix, 3);
   auto workload = *Workload::create(*backend_, *roof_, rotating, c, 1);
   ASSERT_TRUE(workload.arrange(1));
-  ResultCheck oracle(workload, activation_block(c));
+  ResultCheck oracle(workload, {activation_block(c)});
   const auto error_of = [&](size_t leg) {
     EXPECT_TRUE(workload.run(leg));
     return *oracle.error_over_bound(leg, 0);

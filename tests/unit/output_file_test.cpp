@@ -121,7 +121,9 @@ TEST_F(OutputFiles, RefusePathsThatCannotBeFiles) {
     const auto file = OutputFile::create(wrong);
     ASSERT_FALSE(file) << wrong;
     EXPECT_EQ(file.error().code, Code::io);
-    if (!wrong.empty()) EXPECT_THAT(file.error().message, HasSubstr(wrong.string()));
+    if (!wrong.empty()) {
+      EXPECT_THAT(file.error().message, HasSubstr(wrong.string()));
+    }
   }
   EXPECT_THAT(entries(), ElementsAre("folder"));
 }
