@@ -28,11 +28,11 @@ struct RealModel {
 };
 
 inline RealModel load_real(const std::filesystem::path& path, const BackendOptions& options = {},
-                           Layout layout = Layout::automatic) {
+                           Layout layout = Layout::automatic, std::string_view backend = "cpu") {
   RealModel real;
   real.file = take(gguf::File::open(path));
   real.tokenizer = take(text::load_tokenizer(*real.file));
-  real.backend = take(create_backend("cpu", options));
+  real.backend = take(create_backend(backend, options));
   real.model = take(model::Model::load(real.file, *real.backend, {layout, {}}));
   return real;
 }

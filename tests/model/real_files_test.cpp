@@ -36,6 +36,17 @@ TEST_P(RealFiles, TheFilesLayoutGivesWhatTheRepackedOneGives) {
   EXPECT_EQ(greedy(load_real(*path_, {}, Layout::file), prompt, 8).tokens, greedy(load_real(*path_), prompt, 8).tokens);
 }
 
+// More of it by hand: a token takes seconds there.
+TEST_P(RealFiles, TextByMetalKernelsOnTheLanesIsTheExactOne) {
+  if (const auto lanes = create_backend("metal-lanes", {}); !lanes) GTEST_SKIP() << "this build has no lane runner";
+  const std::string prompt = "The capital of France is";
+  BackendOptions exact;
+  exact.exact = true;
+  const auto expected = greedy(load_real(*path_, exact), prompt, 4).tokens;
+  EXPECT_EQ(greedy(load_real(*path_, {}, Layout::automatic, "metal-lanes"), prompt, 4).tokens, expected);
+  EXPECT_EQ(expected.size(), 4u);
+}
+
 TEST_P(RealFiles, KeysAndValuesInF16AreCloseToF32) {
   BackendOptions options;
   options.exact = true;  // rounded activations would turn the smallest difference into a larger one
