@@ -34,7 +34,7 @@ function(soffit_metal TARGET)
     soffit_metal_to_cpp(${source} plain outputs)
     soffit_metal_to_cpp(${source} checked outputs)
   endforeach()
-  add_library(${TARGET} OBJECT ${outputs})
+  add_library(${TARGET} OBJECT EXCLUDE_FROM_ALL ${outputs})  # built for who links it
   target_include_directories(${TARGET} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/lanes/shim)
   target_link_libraries(${TARGET} PRIVATE soffit_flags)
 endfunction()
