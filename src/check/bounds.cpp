@@ -36,7 +36,7 @@ Value product(Format format, int64_t cols, const Arithmetic& arithmetic, const P
   double bound = s.rounding + gamma(terms + 2) * s.terms + (s.terms > 0 ? subnormal : 0);
   if (g.minimum) bound += kUnit * s.decode;
   if (g.minimum && activation_block == 32) bound += 0x1p-11 * s.terms;
-  if (arithmetic.code_offset > 0)
+  if (arithmetic.has_offset())
     bound += gamma(terms + 2) * s.terms + gamma(2 * terms + 4) * arithmetic.code_offset * s.steps;
   return {s.exact, bound};
 }

@@ -71,6 +71,7 @@ struct ProductSums {
 struct Arithmetic {
   int activation_block = 0;
   double code_offset = 0;
+  bool has_offset() const { return code_offset > 0; }
   auto operator<=>(const Arithmetic&) const = default;
 };
 Value product(Format format, int64_t cols, const Arithmetic& arithmetic, const ProductSums& sums);

@@ -69,7 +69,7 @@ Grouping grouping(Format format) {
   }
 }
 
-DecodedRow decode_row(Format format, std::span<const std::byte> bytes) {
+DecodedRow decode_row(Format format, std::span<const std::byte> bytes, bool with_steps) {
   const FormatInfo& f = info(format);
   const size_t blocks = bytes.size() / f.block_bytes, cols = blocks * f.block_elements;
   std::vector<float> values(cols);
@@ -88,12 +88,18 @@ DecodedRow decode_row(Format format, std::span<const std::byte> bytes) {
       f.decode(changed.data(), decoded.data(), blocks);
       return decoded;
     };
-    const auto least = with_codes(0), most = with_codes(0xff);
-    // With all codes 0 the reference decodes to -minimum.
-    if (codes.minimum)
-      for (size_t k = 0; k < cols; ++k)
-        row.magnitude[k] = std::fabs(row.weight[k] - double(least[k])) + std::fabs(double(least[k]));
-    for (size_t k = 0; k < cols; ++k) row.step.push_back(std::fabs(double(most[k]) - double(least[k])) / codes.largest);
+    if (codes.minimum || with_steps) {
+      const auto least = with_codes(0);
+      // With all codes 0 the reference decodes to -minimum.
+      if (codes.minimum)
+        for (size_t k = 0; k < cols; ++k)
+          row.magnitude[k] = std::fabs(row.weight[k] - double(least[k])) + std::fabs(double(least[k]));
+      if (with_steps) {
+        const auto most = with_codes(0xff);
+        for (size_t k = 0; k < cols; ++k)
+          row.step.push_back(std::fabs(double(most[k]) - double(least[k])) / codes.largest);
+      }
+    }
   }
   for (const double m : row.magnitude) row.magnitude_sum += m;
   return row;

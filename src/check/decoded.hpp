@@ -23,11 +23,11 @@ struct DecodedRow {
   // sizes that rounding errors follow.
   std::vector<double> magnitude;
   double magnitude_sum = 0;
-  // |scale|: by what a weight changes when its code is one more. Empty for formats without codes, and those whose codes
-  // are looked up in a table.
+  // |scale|: by what a weight changes when its code is one more. Only where it was asked for, and of formats whose
+  // codes count steps.
   std::vector<double> step;
 };
 // `bytes` are those of one row.
-DecodedRow decode_row(Format format, std::span<const std::byte> bytes);
+DecodedRow decode_row(Format format, std::span<const std::byte> bytes, bool with_steps = false);
 
 }  // namespace soffit::checker

@@ -28,7 +28,7 @@ std::vector<Value> LinearProblem::products(const std::vector<Arithmetic>& arithm
     const auto x = activation_rows(x_, case_.cols, arithmetic[p].activation_block);
     for (const auto& [expert, slots] : slots_of)
       for (int64_t r = 0; r < part.rows; ++r) {
-        const DecodedRow w = decode_row(part.format, row(p, expert, r));
+        const DecodedRow w = decode_row(part.format, row(p, expert, r), arithmetic[p].has_offset());
         for (size_t s : slots)
           values[s * size_t(all_rows) + size_t(offset + r)] =
               product(part.format, arithmetic[p], w, x[size_t(slots_[s].x_row)]);

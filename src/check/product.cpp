@@ -30,7 +30,7 @@ Value product(Format format, const Arithmetic& arithmetic, const DecodedRow& w, 
   for (; k < cols; ++k) add(k, 0);
   const auto total = [](const double* v) { return v[0] + v[1] + v[2] + v[3]; };
   double steps = 0;
-  if (arithmetic.code_offset > 0)
+  if (arithmetic.has_offset())
     for (size_t i = 0; i < cols; ++i) steps += w.step[i] * x.reach[i];
   return product(format, int64_t(cols), arithmetic,
                  {total(exact), total(rounding), total(decode), total(terms), x.activation, w.magnitude_sum, steps});

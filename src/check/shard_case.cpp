@@ -90,6 +90,7 @@ Result<std::vector<Value>> ShardProblem::expected(const Arithmetic& arithmetic) 
   const int64_t row = *row_bytes(case_.format, case_.cols);
   const auto block = int64_t(info(case_.format).block_elements), block_bytes = int64_t(info(case_.format).block_bytes);
   const int64_t cut = case_.at / block * block_bytes;
+  const bool steps = arithmetic.has_offset();
   std::vector<Value> values;
   for (int64_t i = 0; i < case_.n; ++i) {
     const std::span x(x_.data() + i * case_.cols, size_t(case_.cols));
@@ -99,9 +100,9 @@ Result<std::vector<Value>> ShardProblem::expected(const Arithmetic& arithmetic) 
       const auto bytes =
           std::span(weights_).subspan(size_t((int64_t(ids_[size_t(i)]) * case_.rows + r) * row), size_t(row));
       const Value a =
-          checker::product(case_.format, arithmetic, decode_row(case_.format, bytes.first(size_t(cut))), left);
-      const Value b =
-          checker::product(case_.format, arithmetic, decode_row(case_.format, bytes.subspan(size_t(cut))), right);
+          checker::product(case_.format, arithmetic, decode_row(case_.format, bytes.first(size_t(cut)), steps), left);
+      const Value b = checker::product(case_.format, arithmetic,
+                                       decode_row(case_.format, bytes.subspan(size_t(cut)), steps), right);
       // The second product's own rounding, and that of the sum, of which both are parts.
       const Value sum = plus({b.exact, a.bound + b.bound}, a.exact);
       values.push_back(sum);

@@ -62,7 +62,7 @@ double ResultCheck::against_oracle(int64_t variant, std::span<const float> y) co
   for (const auto& [expert, rows] : samples)
     for (int64_t r = 0; r < c.matrix.rows; ++r) {
       const auto bytes = workload_.file().subspan(size_t(expert * c.matrix.rows + r) * row_size, row_size);
-      const checker::DecodedRow w = checker::decode_row(c.matrix.format, bytes);
+      const checker::DecodedRow w = checker::decode_row(c.matrix.format, bytes, arithmetic_.has_offset());
       for (const auto& [s, x] : rows) {
         const checker::Value exact = checker::product(c.matrix.format, arithmetic_, w, x);
         const double error = checker::error_over_bound(y[size_t(s * c.matrix.rows + r)], DataType::f32, exact);
