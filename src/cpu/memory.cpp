@@ -34,39 +34,12 @@ Memory::~Memory() {
 
 Result<std::unique_ptr<Buffer>> CpuBuffer::create(uint64_t size) {
   SOFFIT_TRY(Memory memory, Memory::allocate(size));
-  auto b = std::make_unique<CpuBuffer>();
-  b->data_ = memory.data();
-  b->size_ = size;
-  b->memory_ = std::move(memory);
-  return std::unique_ptr<Buffer>(std::move(b));
+  return std::unique_ptr<Buffer>(new CpuBuffer(std::move(memory), size));
 }
 
 Result<std::unique_ptr<Buffer>> CpuBuffer::wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner) {
   if (!memory && size) return invalid_argument("wrap: null memory of " + std::to_string(size) + " bytes");
-  auto b = std::make_unique<CpuBuffer>();
-  b->data_ = static_cast<uint8_t*>(memory);
-  b->size_ = size;
-  b->owner_ = std::move(owner);
-  return std::unique_ptr<Buffer>(std::move(b));
-}
-
-Status CpuBuffer::check(uint64_t offset, uint64_t count) const {
-  if (offset <= size_ && count <= size_ - offset) return {};
-  return invalid_argument("bytes " + std::to_string(offset) + " + " + std::to_string(count) + " of a buffer of " +
-                          std::to_string(size_));
-}
-
-// Wrapped memory may be what is read from or written to: bytes move as if there were a copy between.
-Status CpuBuffer::write(uint64_t offset, std::span<const std::byte> from) {
-  SOFFIT_CHECK(check(offset, from.size()));
-  if (!from.empty()) std::memmove(data_ + offset, from.data(), from.size());
-  return {};
-}
-
-Status CpuBuffer::read(uint64_t offset, std::span<std::byte> to) const {
-  SOFFIT_CHECK(check(offset, to.size()));
-  if (!to.empty()) std::memmove(to.data(), data_ + offset, to.size());
-  return {};
+  return std::unique_ptr<Buffer>(new CpuBuffer(memory, size, std::move(owner)));
 }
 
 }  // namespace soffit::cpu

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "soffit/backend.hpp"
+#include "ops/host_buffer.hpp"
 
 namespace soffit::cpu {
 
@@ -32,19 +32,16 @@ class Memory {
   uint64_t mapped_ = 0, size_ = 0;
 };
 
-class CpuBuffer final : public Buffer {
+class CpuBuffer final : public HostBuffer {
  public:
   static Result<std::unique_ptr<Buffer>> create(uint64_t size);
   static Result<std::unique_ptr<Buffer>> wrap(void* memory, uint64_t size, std::shared_ptr<const void> owner);
-  uint64_t size() const override { return size_; }
-  void* host() override { return data_; }
-  Status write(uint64_t offset, std::span<const std::byte> from) override;
-  Status read(uint64_t offset, std::span<std::byte> to) const override;
 
  private:
-  Status check(uint64_t offset, uint64_t count) const;
-  uint8_t* data_ = nullptr;
-  uint64_t size_ = 0;
+  CpuBuffer(Memory memory, uint64_t size) : HostBuffer(memory.data(), size), memory_(std::move(memory)) {}
+  CpuBuffer(void* memory, uint64_t size, std::shared_ptr<const void> owner)
+      : HostBuffer(memory, size), owner_(std::move(owner)) {}
+
   Memory memory_;
   std::shared_ptr<const void> owner_;
 };

@@ -17,43 +17,16 @@ void copy_rows(const uint8_t* from, int64_t stride, int64_t rows, int64_t row_by
 
 Result<std::unique_ptr<Weights>> CpuWeights::create(std::span<const MatrixDescription> parts, Layout layout,
                                                     const VectorKernels& kernels, Team& team) {
-  if (parts.empty()) return invalid_argument("weights of no parts");
   std::unique_ptr<CpuWeights> w(new CpuWeights(team));
-  w->descriptions_.assign(parts.begin(), parts.end());
-  for (const auto& m : parts) {
-    if (m.cols != parts[0].cols || m.experts != parts[0].experts)
-      return invalid_argument("parts of one weights object need the same columns and experts: " +
-                              std::to_string(m.cols) + " x " + std::to_string(m.experts) + " and " +
-                              std::to_string(parts[0].cols) + " x " + std::to_string(parts[0].experts));
-    Part p;
-    p.matrix = m;
-    SOFFIT_TRY(p.bytes, matrix_bytes(m));
-    SOFFIT_TRY(p.row_bytes, row_bytes(m.format, m.cols));
-    p.row_stride = p.row_bytes;
-    p.expert_stride = m.rows * p.row_bytes;
-    p.kernel = kernels.linear(m.format);
-    if (!p.kernel.run) return unsupported("no kernel for format " + std::string(info(m.format).name));
+  SOFFIT_CHECK(w->describe(parts));
+  for (Part& p : w->parts_) {
+    p.kernel = kernels.linear(p.matrix.format);
+    if (!p.kernel.run) return unsupported("no kernel for format " + std::string(info(p.matrix.format).name));
     p.packing = tile_packing(p.kernel.tile);
     p.repacked = layout == Layout::automatic && p.packing.columns != 0;
-    p.layout = std::string(info(m.format).name) + (p.repacked ? "_x16" : "");
-    w->parts_.push_back(std::move(p));
+    if (p.repacked) p.layout += "_x16";
   }
   return std::unique_ptr<Weights>(std::move(w));
-}
-
-Status CpuWeights::check_part(size_t part) const {
-  if (part < parts_.size()) return {};
-  return invalid_argument("part " + std::to_string(part) + " of weights of " + std::to_string(parts_.size()) +
-                          " parts");
-}
-
-Status CpuWeights::check_range(size_t part, uint64_t offset, uint64_t count) const {
-  SOFFIT_CHECK(check_part(part));
-  const uint64_t bytes = parts_[part].bytes;
-  if (offset > bytes || count > bytes - offset)
-    return invalid_argument("bytes " + std::to_string(offset) + " + " + std::to_string(count) + " of a matrix of " +
-                            std::to_string(bytes) + " bytes");
-  return {};
 }
 
 Status CpuWeights::allocate(Part& part) {
@@ -89,12 +62,8 @@ void CpuWeights::pack_rows(Part& part, const uint8_t* from, int64_t stride, int6
 }
 
 Status CpuWeights::write(size_t index, uint64_t offset, std::span<const std::byte> bytes) {
-  SOFFIT_CHECK(check_range(index, offset, bytes.size()));
-  Part& part = parts_[index];
-  if (finished_ || part.owner) return invalid_argument("write to weights that are complete");
-  if (offset != part.written)
-    return invalid_argument("write at byte " + std::to_string(offset) + ", the last one ended at " +
-                            std::to_string(part.written));
+  SOFFIT_TRY(Part * next, next_part(index, offset, bytes.size()));
+  Part& part = *next;
   SOFFIT_CHECK(allocate(part));
   if (bytes.empty()) return {};
   std::memcpy(part.memory.data() + offset, bytes.data(), bytes.size());
@@ -119,19 +88,14 @@ bool CpuWeights::aligned(const Part& part, const MatrixSource& source) const {
 }
 
 Status CpuWeights::adopt(size_t index, const MatrixSource& source, std::shared_ptr<const void> owner) {
-  SOFFIT_CHECK(check_part(index));
-  Part& part = parts_[index];
-  if (finished_ || part.written || part.owner)
-    return invalid_argument("adopt after write, or of weights that are complete");
+  SOFFIT_TRY(Part * empty, empty_part(index));
+  Part& part = *empty;
   SOFFIT_TRY(const MatrixSource s, resolve(part.matrix, source));
   const auto* from = reinterpret_cast<const uint8_t*>(s.bytes.data());
   const auto row_stride = int64_t(s.row_stride), expert_stride = int64_t(s.expert_stride);
   if (!part.repacked && aligned(part, s)) {
     part.data = from;
-    part.row_stride = row_stride;
-    part.expert_stride = expert_stride;
-    part.owner = owner ? std::move(owner) : std::shared_ptr<const void>(from, [](const void*) {});
-    part.written = part.bytes;
+    use_in_place(part, s, std::move(owner));
     return {};
   }
   SOFFIT_CHECK(allocate(part));
@@ -154,15 +118,6 @@ Status CpuWeights::adopt(size_t index, const MatrixSource& source, std::shared_p
   return {};
 }
 
-Status CpuWeights::finish() {
-  for (size_t i = 0; i < parts_.size(); ++i)
-    if (parts_[i].written != parts_[i].bytes)
-      return invalid_argument("part " + std::to_string(i) + " has " + std::to_string(parts_[i].written) + " of " +
-                              std::to_string(parts_[i].bytes) + " bytes");
-  finished_ = true;
-  return {};
-}
-
 void CpuWeights::copy_row(const Part& part, int64_t expert, int64_t row, uint8_t* to) const {
   const int64_t first = row / 16 * 16;
   if (!part.packed(expert, first)) {
@@ -172,29 +127,6 @@ void CpuWeights::copy_row(const Part& part, int64_t expert, int64_t row, uint8_t
   const uint8_t* tile = part.rows_at(expert, first);
   for (int64_t b = 0; b < part.matrix.cols / part.packing.columns; ++b)
     part.packing.unpack(tile + b * part.packing.bytes, int(row - first), to + b * part.packing.block_bytes);
-}
-
-Status CpuWeights::read(size_t index, uint64_t offset, std::span<std::byte> to) const {
-  SOFFIT_CHECK(check_range(index, offset, to.size()));
-  const Part& part = parts_[index];
-  if (!finished_) return invalid_argument("read of weights before finish()");
-  std::vector<uint8_t> row(size_t(part.row_bytes));
-  auto* out = reinterpret_cast<uint8_t*>(to.data());
-  for (uint64_t at = offset, end = offset + to.size(); at < end;) {
-    const auto r = int64_t(at / uint64_t(part.row_bytes));
-    const uint64_t skip = at % uint64_t(part.row_bytes), count = std::min(end - at, uint64_t(part.row_bytes) - skip);
-    copy_row(part, r / part.matrix.rows, r % part.matrix.rows, row.data());
-    std::memcpy(out, row.data() + skip, count);
-    out += count;
-    at += count;
-  }
-  return {};
-}
-
-uint64_t CpuWeights::file_bytes() const {
-  uint64_t sum = 0;
-  for (const auto& p : parts_) sum += p.bytes;
-  return sum;
 }
 
 }  // namespace soffit::cpu

@@ -1,7 +1,5 @@
 #include "metal/backend.hpp"
 
-#include <cstring>
-
 #include "core/checked.hpp"
 #include "core/concat.hpp"
 #include "core/topology.hpp"
@@ -11,27 +9,6 @@
 #include "metal/weights.hpp"
 
 namespace soffit::metal {
-namespace {
-
-Status check_range(const DeviceBuffer& buffer, uint64_t offset, uint64_t count) {
-  if (offset <= buffer.bytes() && count <= buffer.bytes() - offset) return {};
-  return invalid_argument(concat("bytes ", offset, " + ", count, " of a buffer of ", buffer.bytes()));
-}
-
-}  // namespace
-
-Status MetalBuffer::write(uint64_t offset, std::span<const std::byte> from) {
-  SOFFIT_CHECK(check_range(*buffer_, offset, from.size()));
-  if (!from.empty()) std::memmove(buffer_->data() + offset, from.data(), from.size());
-  return {};
-}
-
-Status MetalBuffer::read(uint64_t offset, std::span<std::byte> to) const {
-  SOFFIT_CHECK(check_range(*buffer_, offset, to.size()));
-  if (!to.empty()) std::memmove(to.data(), buffer_->data() + offset, to.size());
-  return {};
-}
-
 Result<std::unique_ptr<State>> MetalState::create(Device& device, const StateDescription& description) {
   auto state = std::make_unique<MetalState>();
   SOFFIT_TRY(const uint64_t bytes, state->lay_out(description));

@@ -3,19 +3,16 @@
 #pragma once
 
 #include "metal/device.hpp"
+#include "ops/host_buffer.hpp"
 #include "ops/host_state.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit::metal {
 
-class MetalBuffer final : public Buffer {
+class MetalBuffer final : public HostBuffer {
  public:
   MetalBuffer(std::unique_ptr<DeviceBuffer> buffer, std::shared_ptr<const void> owner)
-      : buffer_(std::move(buffer)), owner_(std::move(owner)) {}
-  uint64_t size() const override { return buffer_->bytes(); }
-  void* host() override { return buffer_->data(); }
-  Status write(uint64_t offset, std::span<const std::byte> from) override;
-  Status read(uint64_t offset, std::span<std::byte> to) const override;
+      : HostBuffer(buffer->data(), buffer->bytes()), buffer_(std::move(buffer)), owner_(std::move(owner)) {}
   const DeviceBuffer& device() const { return *buffer_; }
 
  private:
