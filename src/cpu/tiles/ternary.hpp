@@ -37,7 +37,7 @@ struct TileTQ2_0 : Tile256<TQ2_0>, RawPairs {
   }
 };
 
-// Five ternary digits in a byte, the first the most significant: the number itself,
+// Five ternary digits in a byte, the first the most significant: as the number x itself.
 struct NumberCode {
   static uint8_t encode(const uint8_t* digits) {
     int x = 0;
@@ -49,7 +49,7 @@ struct NumberCode {
     return byte / kPlaces[n] % 3;
   }
 };
-// as GGUF has it, ceil(256 x / 243),
+// As GGUF has it: ceil(256 x / 243).
 struct FractionCode {
   static uint8_t encode(const uint8_t* digits) { return uint8_t((256 * NumberCode::encode(digits) + 242) / 243); }
   static int digit(uint8_t byte, int n) {
@@ -58,7 +58,7 @@ struct FractionCode {
     return b * 3 >> 8;
   }
 };
-// and so that byte tables of 64 entries undo it; see ternary_code.
+// So that byte tables of 64 entries undo it: see ternary_code.
 struct TableCode {
   static uint8_t encode(const uint8_t* t) { return ternary_code(t[0], t[1], t[2], t[3], t[4]); }
   static int digit(uint8_t byte, int n) {
