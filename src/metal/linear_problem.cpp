@@ -9,8 +9,7 @@
 #include "check/product.hpp"
 #include "check/random.hpp"
 #include "core/half.hpp"
-#include "formats/packing.hpp"
-#include "formats/q3_k.hpp"
+#include "metal/offsets.hpp"
 
 namespace soffit::metal {
 namespace {
@@ -41,59 +40,12 @@ double floors_bound(std::span<const std::byte> row, std::span<const double> x) {
 }
 
 // Kernels that add up (code + offset) times scale and activation, and take the offset off again: what is added and what
-// is taken off are terms both. The offsets are those that the kernels' heads tell of, in units of a code; a code of
-// TQ1_0 and TQ2_0 is 1 more than its weight.
-double offsets_bound(Format format, std::span<const std::byte> row, std::span<const double> x) {
+// is taken off are terms both.
+double offsets_bound(Format format, const checker::DecodedRow& decoded, std::span<const double> x) {
+  const size_t block = info(format).block_elements;
   double terms = 0;
-  const FormatInfo& f = info(format);
-  for (size_t k = 0; k < x.size(); ++k) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(row.data()) + k / f.block_elements * f.block_bytes;
-    const auto half_at = [&](size_t at) { return std::fabs(half_to_float(uint16_t(bytes[at] | bytes[at + 1] << 8))); };
-    const size_t i = k % f.block_elements;
-    double scale = 0, minimum = 0, largest = 0;  // largest: code + offset, and the offset again
-    if (format == Format::q4_k) {
-      const auto packed = scale_and_minimum(bytes + 4, int(i / 32));
-      scale = double(half_at(0)) * packed.scale;
-      minimum = double(half_at(2)) * packed.minimum;
-      largest = i / 32 % 2 ? 15 + 2 * 32 : 15 + 2 * 512;
-    } else if (format == Format::q5_k) {
-      const auto packed = scale_and_minimum(bytes + 4, int(i / 32));
-      scale = double(half_at(0)) * packed.scale;
-      minimum = double(half_at(2)) * packed.minimum;
-      // The nibble's offset, and that of the fifth bit, which stands at 4 or 8 times 4^part and counts 16.
-      largest = 31 + 2 * (i / 32 % 2 ? 32 : 512) + 2 * 16 * 1024 / double((i / 32 % 2 ? 8 : 4) << 2 * (i / 64));
-    } else if (format == Format::q6_k) {
-      scale = half_at(208) * std::fabs(double(int8_t(bytes[192 + i / 16])));
-      largest = i % 128 < 64 ? 63 + 1024 + 1056 : 63 + 64 + 96;
-    } else if (format == Format::q8_0) {
-      scale = half_at(0);
-      largest = 128 + 2 * 1152;
-    } else if (format == Format::tq1_0) {
-      scale = half_at(52);
-      largest = 2 + 2 * 5;
-    } else if (format == Format::q4_0 || format == Format::q4_1) {
-      scale = half_at(0);
-      minimum = format == Format::q4_1 ? half_at(2) : 0;
-      largest = 15 + 2 * ((i < 16 ? 512 : 32) + 8);
-    } else if (format == Format::q5_0 || format == Format::q5_1) {
-      scale = half_at(0);
-      minimum = format == Format::q5_1 ? half_at(2) : 0;
-      largest = 31 + 2 * (64 + 16);
-    } else if (format == Format::q2_k) {
-      scale = half_at(80) * (bytes[i / 16] & 15);
-      minimum = half_at(82) * (bytes[i / 16] >> 4);
-      largest = 3 + 2 * 1024 / double(4 << 2 * (i % 128 / 32));
-    } else if (format == Format::q3_k) {
-      // The twos' offset and the 4, and that of the third bit, which stands at 4 or 64 times 2^n and counts 4.
-      scale = half_at(108) * std::fabs(double(Q3_K::scale(*reinterpret_cast<const BlockQ3_K*>(bytes), int(i / 16))));
-      largest = 7 + 2 * (1024 / double(4 << 2 * (i % 128 / 32)) + 4) +
-                2 * 4 * 1024 / double((i < 128 ? 4 : 64) << i % 128 / 32);
-    } else {
-      scale = half_at(64);
-      largest = 3 + 2 * (1024 / double(4 << 2 * (i % 128 / 32)) + 1);
-    }
-    terms += (scale * largest + minimum) * std::fabs(x[k]);
-  }
+  for (size_t k = 0; k < x.size(); ++k)
+    terms += (decoded.magnitude[k] + decoded.step[k] * code_offset(format, k % block)) * std::fabs(x[k]);
   return checker::gamma(2 * double(x.size()) + 4) * terms;
 }
 
@@ -163,13 +115,13 @@ checker::Value LinearProblem::value(Terms terms, uint64_t r, const checker::Deco
                                     const checker::ActivationRow& activations) const {
   checker::Value value = checker::product(format_, {}, decoded, activations);
   if (terms == Terms::floors) value.bound = floors_bound(row(r), activations.x);
-  if (terms == Terms::offsets) value.bound = offsets_bound(format_, row(r), activations.x);
+  if (terms == Terms::offsets) value.bound = offsets_bound(format_, decoded, activations.x);
   if (terms == Terms::rounded && type_ == DataType::f16) value.bound += rounding_bound(decoded, activations.x);
   return value;
 }
 
 checker::Value LinearProblem::value(Terms terms, uint64_t r, uint64_t vector) const {
-  return value(terms, r, checker::decode_row(format_, row(r)), activations(vector));
+  return value(terms, r, checker::decode_row(format_, row(r), true), activations(vector));
 }
 
 WorstResult LinearProblem::worst_result(Terms terms) const {
@@ -178,7 +130,7 @@ WorstResult LinearProblem::worst_result(Terms terms) const {
   WorstResult worst;
   double errors = 0, squares = 0;
   for (uint64_t r = 0; r < shape_.rows; ++r) {
-    const checker::DecodedRow decoded = checker::decode_row(format_, row(r));
+    const checker::DecodedRow decoded = checker::decode_row(format_, row(r), true);
     for (uint64_t v = 0; v < shape_.n; ++v) {
       const checker::Value value = this->value(terms, r, decoded, vectors[v]);
       const double ratio = checker::error_over_bound(y(v, r), type_, value);
