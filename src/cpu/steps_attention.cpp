@@ -2,27 +2,22 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/concat.hpp"
 #include "core/half.hpp"
 #include "cpu/plan.hpp"
 #include "cpu/state.hpp"
 #include "cpu/views.hpp"
+#include "ops/places.hpp"
 
 namespace soffit::cpu {
 namespace {
 
-struct Place {
-  int64_t sequence, position;
-};
-
 // The row's place in the state, or a fault.
 std::optional<Place> place_of(Member& m, const char* what, const StateDescription& d, const ArrayView& sequences,
                               const ArrayView& positions, int64_t row) {
-  const int64_t s = row_of<int32_t>(sequences, 0)[row], p = row_of<int32_t>(positions, 0)[row];
-  if (s >= 0 && s < d.sequences && p >= 0 && p < d.context) return Place{s, p};
-  m.plan.fail(invalid_argument(std::string(what) + ": sequence " + std::to_string(s) + " of " +
-                               std::to_string(d.sequences) + ", position " + std::to_string(p) + " of " +
-                               std::to_string(d.context)));
+  const Place at = place_at(sequences, positions, row);
+  Status status = check_place(what, d, at);
+  if (status) return at;
+  m.plan.fail(std::move(status).error());
   return std::nullopt;
 }
 
@@ -106,11 +101,8 @@ Result<Step> make_attention(const StepContext& c, const Attention& o) {
         if (!at) return;
         if (at->sequence != sequence) flush();
         sequence = at->sequence;
-        const int64_t from = o.window > 0 ? std::max<int64_t>(0, at->position - o.window + 1) : 0;
-        if (const int64_t held = store.first_held(at->sequence); from < held)
-          return m.plan.fail(
-              invalid_argument(concat("attention: position ", at->position, " of sequence ", at->sequence, " sees ",
-                                      from, ", the state holds it from ", held, " on")));
+        const int64_t from = first_seen(*at, o.window);
+        if (Status held = check_held(store, *at, from); !held) return m.plan.fail(std::move(held).error());
         for (int64_t h = 0; h < heads; ++h) {
           const int64_t column = (head * group + first + h) * l.head_dim;
           list[job.count++] = {row_of<float>(o.q, i) + column, row_of<float>(o.y, i) + column, from, at->position + 1};

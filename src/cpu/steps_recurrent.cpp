@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/concat.hpp"
 #include "cpu/plan.hpp"
 #include "cpu/state.hpp"
 #include "cpu/views.hpp"
+#include "ops/places.hpp"
 
 namespace soffit::cpu {
 namespace {
@@ -16,16 +16,14 @@ namespace {
 template <class RowsOf>
 std::optional<int64_t> next_row(Member& m, const char* what, const State& state, const ArrayView& sequences,
                                 const ArrayView& positions, int64_t row, RowsOf&& rows_of_sequence) {
-  const int64_t s = row_of<int32_t>(sequences, 0)[row], p = row_of<int32_t>(positions, 0)[row];
-  const auto& d = state.description();
-  if (s < 0 || s >= d.sequences || p < 0 || p >= d.context) {
-    m.plan.fail(
-        invalid_argument(concat(what, ": sequence ", s, " of ", d.sequences, ", position ", p, " of ", d.context)));
-    return std::nullopt;
+  const Place at = place_at(sequences, positions, row);
+  Status status = check_place(what, state.description(), at);
+  if (status) {
+    int64_t& seen = rows_of_sequence(at.sequence);
+    status = check_next(what, at, seen);
+    if (status) return ++seen, at.sequence;
   }
-  int64_t& seen = rows_of_sequence(s);
-  if (seen == p) return ++seen, s;
-  m.plan.fail(invalid_argument(concat(what, ": a row at position ", p, " of sequence ", s, ", whose next is ", seen)));
+  m.plan.fail(std::move(status).error());
   return std::nullopt;
 }
 

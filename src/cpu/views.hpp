@@ -5,14 +5,10 @@
 
 #include "core/half.hpp"
 #include "cpu/kernels.hpp"
+#include "ops/host_rows.hpp"
 #include "soffit/backend.hpp"
 
 namespace soffit::cpu {
-
-template <class T>
-T* row_of(const ArrayView& v, int64_t row) {
-  return reinterpret_cast<T*>(static_cast<uint8_t*>(v.buffer->host()) + v.offset) + row * v.row_stride;
-}
 
 // `count` columns from `first` on of a row as fp32: in place where they are, else in `to`.
 inline const float* load_row(const ArrayView& v, int64_t row, int64_t first, int64_t count, float* to) {

@@ -1,5 +1,5 @@
 // Keys and values of sequences: appending them, and attention over them. A row whose sequence or position is none is
-// left alone: check_places tells of it.
+// left alone: the host tells of it.
 #include "metal/graph_arguments.h"
 
 using namespace soffit;
@@ -9,18 +9,6 @@ constant constexpr ushort kMostDims = 16;  // of a head, for each lane: heads of
 
 inline bool is_place(constant KeyValueArguments& arguments, int sequence, int position) {
   return sequence >= 0 && uint(sequence) < arguments.sequences && position >= 0 && uint(position) < arguments.context;
-}
-
-// fault[0] becomes 1 + the first row whose place is none, or 0. One simdgroup.
-kernel void check_places(constant KeyValueArguments& arguments [[buffer(0)]], device const int* sequences [[buffer(1)]],
-                         device const int* positions [[buffer(2)]], device uint* fault [[buffer(3)]],
-                         ushort lane [[thread_index_in_simdgroup]]) {
-  uint first = 0xffffffffu;
-  for (uint row = lane; row < arguments.rows; row += 32) {
-    if (!is_place(arguments, sequences[row], positions[row])) first = min(first, row);
-  }
-  first = simd_min(first);
-  if (lane == 0) fault[0] = first + 1;
 }
 
 // A simdgroup for each head and row.

@@ -56,7 +56,6 @@ struct Dispatch {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;
   virtual std::string_view isa() const = 0;
   virtual int threads() const = 0;  // of the host's that kernels run on; 1 where there is a machine of its own
 

@@ -50,9 +50,7 @@ struct KeyValueArguments {
   uint32_t sequences, context;
   uint32_t query_heads;
   uint32_t window;  // 0: all
-  uint32_t rows;
   float scale;
-  uint32_t unused;
 };
 
 // y = act(gate) * up

@@ -39,7 +39,6 @@ struct LanePipeline final : Pipeline {
 class LaneDevice final : public Device {
  public:
   LaneDevice(LaneMode mode, int threads) : mode_(mode), threads_(threads) {}
-  std::string_view name() const override { return "lanes"; }
   std::string_view isa() const override { return mode_ == LaneMode::checked ? "checked" : "plain"; }
   int threads() const override { return threads_; }
 

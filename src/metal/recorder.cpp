@@ -72,24 +72,27 @@ Result<const DeviceBuffer*> Recorder::own(uint64_t bytes) {
 }
 
 Status Recorder::check_ids(const ArrayView& ids, int64_t limit, std::function<Error(int64_t, int32_t)> error) {
-  // One row after the other: the kernel knows no strides.
-  for (int64_t row = 0; row < ids.rows; ++row) {
-    SOFFIT_TRY(const DeviceBuffer* fault, own(sizeof(uint32_t)));
-    ArrayView one = ids;
-    one.offset += uint64_t(row * ids.row_stride * size_of(ids.type));
-    one.rows = 1;
-    SOFFIT_TRY(const Binding from, bind(one));
-    SOFFIT_CHECK(dispatch("check_ids", IdsArguments{uint32_t(ids.cols), uint32_t(limit)}, {from, whole(*fault)}, {}));
-    plan_.after_.push_back([=]() -> Status {
-      uint32_t place;
-      std::memcpy(&place, fault->data(), sizeof place);
-      if (place == 0) return {};
-      int32_t id;
-      std::memcpy(&id, from.buffer->data() + from.offset + (place - 1) * sizeof id, sizeof id);
-      return error(row * ids.cols + place - 1, id);
-    });
-  }
+  if (ids.rows > 1 && ids.row_stride != ids.cols)
+    return unsupported(concat("ids with a row stride of ", ids.row_stride, " for ", ids.cols, " columns"));
+  SOFFIT_TRY(const DeviceBuffer* fault, own(sizeof(uint32_t)));
+  SOFFIT_TRY(const Binding from, bind(ids));
+  SOFFIT_CHECK(
+      dispatch("check_ids", IdsArguments{uint32_t(ids.rows * ids.cols), uint32_t(limit)}, {from, whole(*fault)}, {}));
+  plan_.after_.push_back([=]() -> Status {
+    uint32_t place;
+    std::memcpy(&place, fault->data(), sizeof place);
+    if (place == 0) return {};
+    int32_t id;
+    std::memcpy(&id, from.buffer->data() + from.offset + (place - 1) * sizeof id, sizeof id);
+    return error(place - 1, id);
+  });
   return {};
+}
+
+Result<const Variant*> Recorder::variant_for(OperationKind operation, Format format, int64_t n) {
+  const Variant* variant = choose_variant(operation, format, n);
+  if (!variant) return unsupported(concat("no Metal kernel for format ", info(format).name));
+  return variant;
 }
 
 // ---- products ----
@@ -134,10 +137,9 @@ Status Recorder::one(const Linear& o) {
   uint64_t first = 0;
   for (size_t p = 0; p < w->part_count(); ++p) {
     const auto& part = w->part(p);
-    const Variant* variant = choose_variant(OperationKind::linear, part.matrix.format, n);
-    if (!variant) return unsupported(concat("no Metal kernel for format ", info(part.matrix.format).name));
+    SOFFIT_TRY(const Variant* variant, variant_for(OperationKind::linear, part.matrix.format, n));
     LinearArguments a{};
-    a.row_bytes = part.row_stride;
+    a.row_bytes = uint64_t(part.row_stride);
     a.x_stride = uint64_t(x->cols());
     a.y_stride = t.stride;
     a.rows = uint32_t(part.matrix.rows);
@@ -158,8 +160,6 @@ Status Recorder::one(const LinearId& o) {
   SOFFIT_TRY(const MetalActivations* x, activations(o.x));
   const int64_t slots = o.y.rows, rows = w->rows(), experts = w->experts(), used = o.ids.cols;
   if (slots == 0) return {};
-  if (o.ids.rows > 1 && o.ids.row_stride != used)
-    return unsupported(concat("ids with a row stride of ", o.ids.row_stride, " for ", used, " columns"));
   SOFFIT_CHECK(check_ids(o.ids, experts, [=](int64_t place, int32_t id) {
     return invalid_argument(
         concat("linear_id: expert ", id, " of ", experts, " at token ", place / used, ", slot ", place % used));
@@ -170,8 +170,7 @@ Status Recorder::one(const LinearId& o) {
   uint64_t first = 0;
   for (size_t p = 0; p < w->part_count(); ++p) {
     const auto& part = w->part(p);
-    const Variant* variant = choose_variant(OperationKind::linear_id, part.matrix.format, slots);
-    if (!variant) return unsupported(concat("no Metal kernel for format ", info(part.matrix.format).name));
+    SOFFIT_TRY(const Variant* variant, variant_for(OperationKind::linear_id, part.matrix.format, slots));
     const bool tiles = variant->division == Division::tiles;
     if (tiles && !counts.buffer) {
       SOFFIT_TRY(const DeviceBuffer* count, own(uint64_t(experts) * sizeof(uint32_t)));
@@ -183,13 +182,13 @@ Status Recorder::one(const LinearId& o) {
       barrier();
     }
     LinearIdArguments a{};
-    a.linear.row_bytes = part.row_stride;
+    a.linear.row_bytes = uint64_t(part.row_stride);
     a.linear.x_stride = uint64_t(x->cols());
     a.linear.y_stride = t.stride;
     a.linear.rows = uint32_t(part.matrix.rows);
     a.linear.cols = uint32_t(part.matrix.cols);
     a.linear.n = uint32_t(slots);
-    a.expert_bytes = part.expert_stride;
+    a.expert_bytes = uint64_t(part.expert_stride);
     a.experts = uint32_t(experts);
     a.used = uint32_t(used);
     a.per_slot = o.per_slot;
@@ -214,14 +213,13 @@ Status Recorder::one(const GetRows& o) {
   const auto& part = w->part(0);
   const int64_t n = o.y.rows, rows = part.matrix.rows;
   if (n == 0) return {};
-  const Variant* variant = choose_variant(OperationKind::get_rows, part.matrix.format, n);
-  if (!variant) return unsupported(concat("no Metal kernel for format ", info(part.matrix.format).name));
+  SOFFIT_TRY(const Variant* variant, variant_for(OperationKind::get_rows, part.matrix.format, n));
   SOFFIT_CHECK(check_ids(
       o.ids, rows, [=](int64_t, int32_t id) { return invalid_argument(concat("get_rows: row ", id, " of ", rows)); }));
   SOFFIT_TRY(const Binding ids, bind(o.ids));
   SOFFIT_TRY(const Target t, target(o.y.cols, o.y, {}));
   GetRowsArguments a{};
-  a.row_bytes = part.row_stride;
+  a.row_bytes = uint64_t(part.row_stride);
   a.y_stride = t.stride;
   a.rows = uint32_t(rows);
   a.cols = uint32_t(part.matrix.cols);

@@ -7,6 +7,7 @@
 #include "core/concat.hpp"
 #include "metal/graph_arguments.h"
 #include "metal/plan.hpp"
+#include "metal/variants.hpp"
 #include "metal/weights.hpp"
 
 namespace soffit::metal {
@@ -82,10 +83,8 @@ class Recorder {
   // Memory of the plan's own.
   Result<const DeviceBuffer*> own(uint64_t bytes);
 
-  // Ids below `limit`: a check on the device, of which `error` makes a message.
+  // Ids below `limit`, row after row without gaps: a check on the device, of which `error` makes a message.
   Status check_ids(const ArrayView& ids, int64_t limit, std::function<Error(int64_t place, int32_t id)> error);
-  Status check_places(const char* operation, const KeyValueArguments& arguments, const ArrayView& sequences,
-                      const ArrayView& positions);
 
   // Where a product's results go: to y, or to the workspace until they are finished.
   struct Target {
@@ -96,6 +95,7 @@ class Recorder {
   Result<Target> target(int64_t product_rows, const ArrayView& y, const Epilogue& epilogue);
   Status finish(int64_t product_rows, const ArrayView& y, const Epilogue& epilogue, const Target& target);
   Result<const MetalWeights*> weights(const Weights* w) const;
+  static Result<const Variant*> variant_for(OperationKind operation, Format format, int64_t n);
 
   MetalPlan& plan_;
   Device& device_;

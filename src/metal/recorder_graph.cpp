@@ -1,20 +1,15 @@
 // What stands around the matrices in a model's graph.
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "metal/recorder.hpp"
+#include "ops/host_rows.hpp"
 #include "ops/rope.hpp"
 
 namespace soffit::metal {
 namespace {
 
 constexpr int64_t kMostExperts = 1024;  // of route.metal
-
-template <class T>
-const T* host_row(const ArrayView& v, int64_t row) {
-  return reinterpret_cast<const T*>(static_cast<const std::byte*>(v.buffer->host()) + v.offset) + row * v.row_stride;
-}
 
 }  // namespace
 
@@ -46,17 +41,21 @@ Status Recorder::one(const RmsNorm& o) {
 Status Recorder::one(const Rotate& o) {
   const int64_t pairs = o.rope.dimensions / 2;
   SOFFIT_TRY(const DeviceBuffer* table, own(uint64_t(std::max<int64_t>(1, pairs)) * sizeof(RotatePair)));
-  // Frequency factors are in a buffer, so they may have changed since the last run.
-  plan_.before_.push_back([=] {
+  const auto fill = [o, pairs, table] {
     std::vector<double> radians(static_cast<size_t>(pairs));
-    const float* factors = o.rope.frequency_factors.empty() ? nullptr : host_row<float>(o.rope.frequency_factors, 0);
+    const float* factors = o.rope.frequency_factors.empty() ? nullptr : row_of<float>(o.rope.frequency_factors, 0);
     const float magnitude = rope_frequencies(o.rope, factors, radians.data());
     auto* to = reinterpret_cast<RotatePair*>(table->data());
     for (int64_t i = 0; i < pairs; ++i) {
       const double turns = radians[size_t(i)] / (2 * std::numbers::pi);
       to[i] = {float(turns), float(turns - double(float(turns))), magnitude, 0};
     }
-  });
+  };
+  // Frequency factors are in a buffer, so they may have changed since the last run.
+  if (o.rope.frequency_factors.empty())
+    fill();
+  else
+    plan_.before_.push_back(fill);
   RotateArguments a{};
   a.x_stride = uint64_t(o.x.row_stride);
   a.head_dim = uint32_t(o.head_dim);

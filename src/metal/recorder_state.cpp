@@ -1,18 +1,12 @@
 // What models remember: keys and values, and recurrent layers.
-#include <algorithm>
-
 #include "metal/recorder.hpp"
+#include "ops/places.hpp"
 
 namespace soffit::metal {
 namespace {
 
 constexpr int64_t kMostHeadDim = 512;  // of attention.metal
 constexpr int64_t kMostKeyDim = 4096;  // of recurrent.metal: two of them in threadgroup memory
-
-template <class T>
-const T* host_row(const ArrayView& v, int64_t row) {
-  return reinterpret_cast<const T*>(static_cast<const std::byte*>(v.buffer->host()) + v.offset) + row * v.row_stride;
-}
 
 Result<MetalState*> state_of(const State* state) {
   auto* mine = dynamic_cast<MetalState*>(const_cast<State*>(state));
@@ -40,23 +34,6 @@ Binding store_of(const MetalState& state, const KeyValueStore& store) {
 
 }  // namespace
 
-Status Recorder::check_places(const char* operation, const KeyValueArguments& arguments, const ArrayView& sequences,
-                              const ArrayView& positions) {
-  SOFFIT_TRY(const DeviceBuffer* fault, own(sizeof(uint32_t)));
-  SOFFIT_TRY(const Binding s, bind(sequences));
-  SOFFIT_TRY(const Binding p, bind(positions));
-  SOFFIT_CHECK(dispatch("check_places", arguments, {s, p, whole(*fault)}, {}));
-  plan_.after_.push_back([=]() -> Status {
-    uint32_t place;
-    std::memcpy(&place, fault->data(), sizeof place);
-    if (place == 0) return {};
-    return invalid_argument(concat(operation, ": sequence ", host_row<int32_t>(sequences, 0)[place - 1], " of ",
-                                   arguments.sequences, ", position ", host_row<int32_t>(positions, 0)[place - 1],
-                                   " of ", arguments.context));
-  });
-  return {};
-}
-
 Status Recorder::one(const AppendKeyValue& o) {
   SOFFIT_TRY(MetalState * state, state_of(o.state));
   const KeyValueStore& store = *state->key_values(o.layer);
@@ -64,14 +41,17 @@ Status Recorder::one(const AppendKeyValue& o) {
   KeyValueArguments a = key_values(*state, store);
   a.k_stride = uint64_t(o.k.row_stride);
   a.v_stride = uint64_t(o.v.row_stride);
-  a.rows = uint32_t(o.k.rows);
-  SOFFIT_CHECK(check_places("append_key_value", a, o.sequences, o.positions));
-  plan_.after_.push_back([=, &store]() -> Status {
+  plan_.after_.push_back([=, &store] {
+    Status fault;
     for (int64_t i = 0; i < o.k.rows; ++i) {
-      const int32_t s = host_row<int32_t>(o.sequences, 0)[i], p = host_row<int32_t>(o.positions, 0)[i];
-      if (s >= 0 && s < int32_t(a.sequences) && p >= 0 && p < int32_t(a.context)) store.appended(s, p);
+      const Place at = place_at(o.sequences, o.positions, i);
+      Status status = check_place("append_key_value", state->description(), at);
+      if (status)
+        store.appended(at.sequence, at.position);
+      else if (fault)
+        fault = std::move(status);
     }
-    return {};
+    return fault;
   });
   SOFFIT_TRY(const Binding k, bind(o.k));
   SOFFIT_TRY(const Binding v, bind(o.v));
@@ -93,28 +73,21 @@ Status Recorder::one(const Attention& o) {
   a.v_stride = uint64_t(o.y.row_stride);
   a.query_heads = uint32_t(o.query_heads);
   a.window = uint32_t(o.window);
-  a.rows = uint32_t(o.q.rows);
   a.scale = o.scale;
-  SOFFIT_CHECK(check_places("attention", a, o.sequences, o.positions));
-  if (store.layer().window > 0) {
-    plan_.after_.push_back([=, &store]() -> Status {
-      for (int64_t i = 0; i < o.q.rows; ++i) {
-        const int32_t s = host_row<int32_t>(o.sequences, 0)[i], p = host_row<int32_t>(o.positions, 0)[i];
-        if (s < 0 || s >= int32_t(a.sequences)) continue;
-        const int64_t first = std::max<int64_t>(0, p + 1 - o.window);
-        if (first < store.first_held(s))
-          return invalid_argument(concat("attention: position ", p, " of sequence ", s, " sees positions from ", first,
-                                         ", and those before ", store.first_held(s), " have been overwritten"));
-      }
-      return {};
-    });
-  }
+  plan_.after_.push_back([=, &store]() -> Status {
+    for (int64_t i = 0; i < o.q.rows; ++i) {
+      const Place at = place_at(o.sequences, o.positions, i);
+      SOFFIT_CHECK(check_place("attention", state->description(), at));
+      SOFFIT_CHECK(check_held(store, at, first_seen(at, o.window)));
+    }
+    return {};
+  });
   SOFFIT_TRY(const Binding q, bind(o.q));
   SOFFIT_TRY(const Binding y, bind(o.y));
   SOFFIT_TRY(const Binding sequences, bind(o.sequences));
   SOFFIT_TRY(const Binding positions, bind(o.positions));
   return dispatch(store.half() ? "attention_f16" : "attention_f32", a,
-                  {q, store_of(*state, store), sequences, positions, y}, {a.query_heads, a.rows, 1});
+                  {q, store_of(*state, store), sequences, positions, y}, {a.query_heads, uint32_t(o.q.rows), 1});
 }
 
 namespace {
@@ -130,14 +103,11 @@ Binding recurrent_of(const MetalState& state, const RecurrentStore& store, int64
 Status count_rows(const char* operation, RecurrentStore& store, const StateDescription& d, const ArrayView& sequences,
                   const ArrayView& positions, int64_t first_unit, int64_t units) {
   for (int64_t i = 0; i < sequences.cols; ++i) {
-    const int32_t s = host_row<int32_t>(sequences, 0)[i], p = host_row<int32_t>(positions, 0)[i];
-    if (s < 0 || s >= d.sequences || p < 0 || p >= d.context)
-      return invalid_argument(
-          concat(operation, ": sequence ", s, " of ", d.sequences, ", position ", p, " of ", d.context));
-    if (store.channel_rows(s, first_unit) != p)
-      return invalid_argument(concat(operation, ": row ", i, " is position ", p, " of sequence ", s,
-                                     ", whose next position is ", store.channel_rows(s, first_unit)));
-    for (int64_t unit = first_unit; unit < first_unit + units; ++unit) store.channel_rows(s, unit) = p + 1;
+    const Place at = place_at(sequences, positions, i);
+    SOFFIT_CHECK(check_place(operation, d, at));
+    SOFFIT_CHECK(check_next(operation, at, store.channel_rows(at.sequence, first_unit)));
+    for (int64_t unit = first_unit; unit < first_unit + units; ++unit)
+      store.channel_rows(at.sequence, unit) = at.position + 1;
   }
   return {};
 }
