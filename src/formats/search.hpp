@@ -13,7 +13,8 @@ namespace soffit {
 
 // A block divided by a power of two that brings its largest magnitude into [1/2, 1): the searches form products of six
 // values, which otherwise overflow or vanish. What is below 2^-60 has no scale in fp16 and counts as zero; no format
-// reaches 2^30.
+// reaches 2^30. A value 2^60 times smaller than the largest counts as zero too: no scale of a group reaches so far
+// down, and its inverse need not be finite.
 template <int N>
 struct NormalisedBlock {
   std::array<float, N> x;
@@ -27,7 +28,7 @@ struct NormalisedBlock {
     }
     std::frexp(largest, &exponent);
     const float factor = std::ldexp(1.0f, -exponent);
-    for (float& v : x) v *= factor;
+    for (float& v : x) v = std::fabs(v * factor) < 0x1p-60f ? 0.0f : v * factor;
   }
 
   // A scale in units of this block as fp16, and the stored scale in those units.

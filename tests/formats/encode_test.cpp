@@ -147,6 +147,19 @@ TEST_P(Encode, SingleOutlier) {
   }
 }
 
+// One value in a block of far smaller ones: the inverse of a vanishing group's scale must not become a code.
+TEST_P(Encode, GroupsThatVanishBesideOthers) {
+  for (int exponent : {-40, -60, -80, -126, -149}) {
+    std::vector<float> x(f.block_elements);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(float(int(i % 3) - 1), exponent);
+    x[0] = 1;
+    const auto y = round_trip(x);
+    ASSERT_NEAR(y[0], 1, 0.2) << f.name << " at 2^" << exponent;
+    for (size_t i = 1; i < y.size(); ++i)
+      ASSERT_NEAR(y[i], 0, 0.2) << f.name << " at 2^" << exponent << " element " << i;
+  }
+}
+
 TEST_P(Encode, InputThatIsNotFiniteOrTooLarge) {
   Random random(11);
   const uint32_t n = f.block_elements;
