@@ -19,9 +19,6 @@ check() {
 
 check_scripts() { shellcheck --check-sourced demo check .ci/run scripts/fuzz scripts/lint scripts/sanitize; }
 
-# check_fuzz NAME SECONDS: so long new inputs, from the committed ones on.
-check_fuzz() { run_fuzzer "$1" "$2" "$scratch/corpus/$1"; }
-
 # The NEON kernels, on any other machine than an Arm one, where they are among the ordinary tests.
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user googletest)
 if [[ $(uname -m) =~ ^(aarch64|arm64)$ ]]; then aarch64_packages=(); fi

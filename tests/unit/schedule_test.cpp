@@ -40,10 +40,11 @@ TEST(Schedule, NoOverlapIsMissed) {
         for (int64_t cols : {1, 8, 16})
           for (int64_t stride : {0, 8, 16, 24, 32}) views.push_back({&buffer, offset, type, rows, cols, stride});
   for (const auto& a : views)
-    for (const auto& b : views)
-      if (!overlap({&buffer, a, 0, true}, {&buffer, b, 0, false}))
-        ASSERT_FALSE(share_a_byte(a, b)) << a.offset << " " << a.rows << " " << a.cols << " " << a.row_stride << " and "
-                                         << b.offset << " " << b.rows << " " << b.cols << " " << b.row_stride;
+    for (const auto& b : views) {
+      if (overlap({&buffer, a, 0, true}, {&buffer, b, 0, false})) continue;
+      ASSERT_FALSE(share_a_byte(a, b)) << a.offset << " " << a.rows << " " << a.cols << " " << a.row_stride << " and "
+                                       << b.offset << " " << b.rows << " " << b.cols << " " << b.row_stride;
+    }
 }
 
 TEST(Schedule, WhatPlansConsistOfIsToldApart) {

@@ -230,13 +230,9 @@ int run(const CheckOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   add_common_options(app, options->common);
-  app.add_option("--format", options->formats, "formats, separated by commas, or all (default: all)")
-      ->delimiter(',')
-      ->type_name("F,…");
-  app.add_option("--op", options->operations, "operations, separated by commas (default: all)")
-      ->delimiter(',')
-      ->type_name("O,…");
-  app.add_flag("--quick", options->quick, "fewer shapes, in seconds");
+  add_list(app, "--format", options->formats, "formats, separated by commas, or all (default: all)").named("F,…");
+  add_list(app, "--op", options->operations, "operations, separated by commas (default: all)").named("O,…");
+  add_flag(app, "--quick", options->quick, "fewer shapes, in seconds");
   return [options] { return run(*options); };
 }
 

@@ -387,16 +387,15 @@ int compare(const CompareOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   add_common_options(app, options->common);
-  app.add_option("arms", options->arms, "what is compared; with --ref, one COMMAND for all revisions")
-      ->type_name("NAME=COMMAND");
+  add_arguments(app, "arms", options->arms, "what is compared; with --ref, one COMMAND for all revisions")
+      .named("NAME=COMMAND");
   add_whole(app, "--rounds", options->rounds, "samples of each arm (default: 10)", 1, 100'000);
-  app.add_flag("--identical", options->identical, "arms may be the same code");
-  app.add_flag("--generate", options->generate, "compare the tokens of the arms' JSON too");
-  app.add_option("--ref", options->revisions, "git revision to build and compare; given twice or more often")
-      ->allow_extra_args(false)
-      ->type_name("REV");
-  app.add_option("--repository", options->repository, "where the revisions are (default: the current directory)")
-      ->type_name("DIR");
+  add_flag(app, "--identical", options->identical, "arms may be the same code");
+  add_flag(app, "--generate", options->generate, "compare the tokens of the arms' JSON too");
+  add_repeated(app, "--ref", options->revisions, "git revision to build and compare; given twice or more often")
+      .named("REV");
+  add_text(app, "--repository", options->repository, "where the revisions are (default: the current directory)")
+      .named("DIR");
   return [options] { return compare(*options); };
 }
 

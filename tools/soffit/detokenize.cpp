@@ -60,8 +60,8 @@ int detokenize(const Options& options) {
 std::function<int()> declare(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_common_options_with_model(app, options->common);
-  app.add_option("ids", options->ids, "token ids (default: from standard input)")->type_name("ID…");
-  app.add_flag("--no-special", options->no_special, "leave control tokens out");
+  add_arguments(app, "ids", options->ids, "token ids (default: from standard input)").named("ID…");
+  add_flag(app, "--no-special", options->no_special, "leave control tokens out");
   return [options] { return detokenize(*options); };
 }
 

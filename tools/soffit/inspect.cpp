@@ -223,9 +223,9 @@ int inspect(const InspectOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
   add_path(app, "file", options->file, "GGUF file; any part of a split one");
-  app.add_flag("--tensors", options->tensors, "list every tensor");
-  app.add_flag("--check", options->check,
-               "decode every tensor and look for NaN and infinity; exit code 1 if there are");
+  add_flag(app, "--tensors", options->tensors, "list every tensor");
+  add_flag(app, "--check", options->check,
+           "decode every tensor and look for NaN and infinity; exit code 1 if there are");
   add_common_options(app, options->common);
   return [options] {
     const std::string& model = options->common.model;

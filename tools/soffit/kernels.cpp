@@ -200,18 +200,17 @@ std::function<int()> declare(CLI::App& app) {
   add_common_options(app, options->common);
   add_choice(app, "--op", options->operation, {"linear", "linear_id", "get_rows"},
              "linear, linear_id or get_rows (default: linear)")
-      ->type_name("OP");
-  app.add_option("--format", options->formats, "formats, or all (default: all)")->type_name("FORMAT,…");
+      .named("OP");
+  add_text(app, "--format", options->formats, "formats, or all (default: all)").named("FORMAT,…");
   add_size(app, "--rows", options->rows, "rows of the matrix (default: 4096)");
   add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
   add_sizes(app, "--n", options->n, "columns of activations; rows taken by get_rows (default: 1)");
   add_size(app, "--experts", options->experts, "matrices of linear_id (default: 8)");
   add_size(app, "--used", options->used, "experts of a token (default: 2)");
-  add_choice(app, "--activations", options->activations, {"f32", "f16"}, "f32 or f16 (default: f32)")
-      ->type_name("TYPE");
+  add_choice(app, "--activations", options->activations, {"f32", "f16"}, "f32 or f16 (default: f32)").named("TYPE");
   add_choice(app, "--layout", options->layout, {"auto", "file"},
              "auto, or file: the bytes as they are in the file (default: auto)")
-      ->type_name("LAYOUT");
+      .named("LAYOUT");
   add_size(app, "--rotate", options->rotate,
            "bytes of distinct weights to go through, so that caches cannot flatter; 0: one matrix (default: 2G)");
   add_size(app, "--repeat", options->repeat, "samples (default: 20)", 1, 100'000);

@@ -251,22 +251,21 @@ int lanes(const LanesOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<LanesOptions>();
   add_common_options(app, options->common);
-  app.add_option("what", options->what, "linear, linear_id, get_rows or dequantize; or a .metal file")
-      ->required()
-      ->type_name("OPERATION|FILE");
-  app.add_option("--variant", options->variants, "variants of the kernels (default: all)")->type_name("VARIANT,…");
-  app.add_option("--format", options->formats, "formats, or all (default: all that have kernels)")
-      ->type_name("FORMAT,…");
+  add_text(app, "what", options->what, "linear, linear_id, get_rows or dequantize; or a .metal file")
+      .required()
+      .named("OPERATION|FILE");
+  add_text(app, "--variant", options->variants, "variants of the kernels (default: all)").named("VARIANT,…");
+  add_text(app, "--format", options->formats, "formats, or all (default: all that have kernels)").named("FORMAT,…");
   add_size(app, "--rows", options->rows, "rows of the matrix (default: 64)");
   add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
   add_size(app, "--n", options->n, "columns of activations (default: 1)");
   add_choice(app, "--activations", options->activations, {"f32", "f16"},
              "type of activations and results: f32 or f16 (default: f16)")
-      ->type_name("TYPE");
-  app.add_flag("--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
-  app.add_option("--entry", options->entry, "the kernel of the file")->type_name("NAME");
+      .named("TYPE");
+  add_flag(app, "--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
+  add_text(app, "--entry", options->entry, "the kernel of the file").named("NAME");
   add_path(app, "--args", options->arguments, "its grid, buffers and constants; see docs/metal-kernels.md")
-      ->type_name("FILE.json");
+      .named("FILE.json");
   return [options] { return lanes(*options); };
 }
 

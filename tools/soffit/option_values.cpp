@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -43,17 +44,26 @@ Result<int64_t> parse_size_between(std::string_view text, int64_t least, int64_t
 
 // `parse` gives a Result; its error is what CLI11 reports.
 template <class Parse, class Value>
-CLI::Option* add_parsed(CLI::App& app, const std::string& names, Value& value, const std::string& description,
-                        const char* type, Parse parse) {
+Option add_parsed(CLI::App& app, const std::string& names, Value& value, const std::string& description,
+                  const char* type, Parse parse) {
   const auto check = [parse](const std::string& text) {
     const auto parsed = parse(text);
     return parsed ? std::string() : parsed.error().message;
   };
   const auto set = [&value, parse](const std::string& text) { value = *parse(text); };
-  return app.add_option_function<std::string>(names, set, description)
-      ->check(CLI::Validator(check, ""))
-      ->type_name(type);
+  return Option(
+      app.add_option_function<std::string>(names, set, description)->check(CLI::Validator(check, ""))->type_name(type));
 }
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const auto check = [names = std::move(names)](const std::string& text) {
+    if (std::ranges::find(names, text) != names.end()) return std::string();
+    return fmt::format("there is no {}; there are {}", shown(text), fmt::join(names, ", "));
+  };
+  return CLI::Validator(check, "");
+}
+
+std::string refuse_empty(const std::string& text) { return text.empty() ? "an empty name" : ""; }
 
 }  // namespace
 
@@ -107,55 +117,77 @@ Result<float> parse_number(std::string_view text) {
   return invalid_argument(fmt::format("{} is not a number", shown(text)));
 }
 
-CLI::Option* add_size(CLI::App& app, const std::string& names, int64_t& value, const std::string& description,
-                      int64_t least, int64_t most) {
+Option Option::required() { return Option(option_->required()); }
+Option Option::named(const std::string& value) { return Option(option_->type_name(value)); }
+Option Option::group(const std::string& heading) { return Option(option_->group(heading)); }
+Option Option::excludes(const std::string& other) { return Option(option_->excludes(other)); }
+
+Option add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& description) {
+  return Option(app.add_flag(names, value, description));
+}
+
+Option add_text(CLI::App& app, const std::string& names, std::string& value, const std::string& description) {
+  return Option(app.add_option(names, value, description));
+}
+
+Option add_text(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set,
+                const std::string& description, const std::vector<std::string>& choices) {
+  CLI::Option* option = app.add_option_function<std::string>(names, std::move(set), description);
+  if (!choices.empty()) option->check(one_of(choices));
+  return Option(option);
+}
+
+Option add_arguments(CLI::App& app, const std::string& name, std::vector<std::string>& values,
+                     const std::string& description) {
+  return Option(app.add_option(name, values, description));
+}
+
+Option add_repeated(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                    const std::string& description) {
+  return Option(app.add_option(names, values, description)->allow_extra_args(false));
+}
+
+Option add_list(CLI::App& app, const std::string& names, std::vector<std::string>& values,
+                const std::string& description) {
+  return Option(app.add_option(names, values, description)->delimiter(','));
+}
+
+Option add_size(CLI::App& app, const std::string& names, int64_t& value, const std::string& description, int64_t least,
+                int64_t most) {
   return add_parsed(app, names, value, description, "SIZE",
                     [=](std::string_view text) { return parse_size_between(text, least, most); });
 }
 
-CLI::Option* add_sizes(CLI::App& app, const std::string& names, std::vector<int64_t>& values,
-                       const std::string& description) {
+Option add_sizes(CLI::App& app, const std::string& names, std::vector<int64_t>& values,
+                 const std::string& description) {
   // One argument, not CLI11's lists, which would go on to swallow the file names that follow.
   return add_parsed(app, names, values, description, "SIZE,…", parse_sizes);
 }
 
-CLI::Option* add_whole(CLI::App& app, const std::string& names, int32_t& value, const std::string& description,
-                       int32_t least, int32_t most) {
+Option add_whole(CLI::App& app, const std::string& names, int32_t& value, const std::string& description, int32_t least,
+                 int32_t most) {
   return add_parsed(app, names, value, description, "N", [=](std::string_view text) -> Result<int32_t> {
     SOFFIT_TRY(const int64_t whole, parse_whole(text, least, most));
     return int32_t(whole);
   });
 }
 
-CLI::Option* add_whole(CLI::App& app, const std::string& names, std::optional<uint64_t>& value,
-                       const std::string& description) {
+Option add_whole(CLI::App& app, const std::string& names, std::optional<uint64_t>& value,
+                 const std::string& description) {
   return add_parsed(app, names, value, description, "N", parse_seed);
 }
 
-CLI::Option* add_number(CLI::App& app, const std::string& names, float& value, const std::string& description) {
+Option add_number(CLI::App& app, const std::string& names, float& value, const std::string& description) {
   return add_parsed(app, names, value, description, "NUMBER", parse_number);
 }
 
-CLI::Option* add_choice(CLI::App& app, const std::string& names, std::string& value,
-                        const std::vector<std::string>& choices, const std::string& description) {
-  return app.add_option(names, value, description)->check(one_of(choices))->type_name("NAME");
+Option add_choice(CLI::App& app, const std::string& names, std::string& value, const std::vector<std::string>& choices,
+                  const std::string& description) {
+  return Option(app.add_option(names, value, description)->check(one_of(choices))->type_name("NAME"));
 }
 
-CLI::Option* add_path(CLI::App& app, const std::string& names, std::string& value, const std::string& description) {
-  return app.add_option(names, value, description)->check(not_empty())->type_name("FILE");
-}
-
-CLI::Validator one_of(std::vector<std::string> names) {
-  const auto check = [names = std::move(names)](const std::string& text) {
-    if (std::ranges::find(names, text) != names.end()) return std::string();
-    return fmt::format("there is no {}; there are {}", shown(text), fmt::join(names, ", "));
-  };
-  return CLI::Validator(check, "");
-}
-
-CLI::Validator not_empty() {
-  return CLI::Validator(
-      [](const std::string& text) { return text.empty() ? std::string("an empty name") : std::string(); }, "");
+Option add_path(CLI::App& app, const std::string& names, std::string& value, const std::string& description) {
+  return Option(app.add_option(names, value, description)->check(CLI::Validator(refuse_empty, ""))->type_name("FILE"));
 }
 
 }  // namespace soffit::tool

@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
@@ -29,10 +30,7 @@ Output parse_output(std::string_view kind) {
 }  // namespace
 
 void add_common_options(CLI::App& app, CommonOptions& options) {
-  const auto common = [](CLI::Option* option) { option->group("Common options"); };
-  const auto add_flag = [&](const std::string& names, bool& value, const std::string& description) {
-    common(app.add_flag(names, value, description));
-  };
+  const auto common = [](Option option) { option.group("Common options"); };
   common(add_path(app, "-m,--model", options.model, "GGUF file; any part of a split one"));
   common(add_whole(app, "-t,--threads", options.threads, "threads (default: the cores it may use)", 1, 4096));
   common(add_choice(app, "--backend", options.backend, kBackends, "one of " + joined(kBackends) + " (default: cpu)"));
@@ -40,15 +38,12 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   common(add_whole(app, "--device", options.device, "which device of the backend (default: 0)", 0, kMost));
   common(
       add_whole(app, "--ngl", options.gpu_layers, "layers on the device, also written -ngl (default: all)", 0, kMost));
-  add_flag("--no-repack", options.no_repack, "use the weights as they lie in the file");
-  add_flag("--exact", options.exact, "no activation rounded below fp16");
+  common(add_flag(app, "--no-repack", options.no_repack, "use the weights as they lie in the file"));
+  common(add_flag(app, "--exact", options.exact, "no activation rounded below fp16"));
   common(add_whole(app, "--seed", options.seed, "seed of everything random"));
-  add_flag("-v,--verbose", options.verbose, "say more, on stderr");
-  common(app.add_option_function<std::string>(
-                "--output", [&options](const std::string& kind) { options.output = parse_output(kind); },
-                "text, md, csv or json (default: text)")
-             ->type_name("KIND")
-             ->check(one_of(kOutputs)));
+  common(add_flag(app, "-v,--verbose", options.verbose, "say more, on stderr"));
+  const auto set_output = [&options](const std::string& kind) { options.output = parse_output(kind); };
+  common(add_text(app, "--output", set_output, "text, md, csv or json (default: text)", kOutputs).named("KIND"));
 }
 
 void add_common_options_with_model(CLI::App& app, CommonOptions& options) {

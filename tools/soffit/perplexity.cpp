@@ -163,7 +163,7 @@ int perplexity(const PerplexityOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<PerplexityOptions>();
   add_common_options_with_model(app, options->common);
-  add_path(app, "-f,--file", options->text_file, "the text")->required();
+  add_path(app, "-f,--file", options->text_file, "the text").required();
   add_size(app, "-c,--context", options->window, "tokens of a window (default: 512)");
   add_size(app, "--chunks", options->chunks, "windows (default: all that are full)", 1);
   add_choice(app, "--kv", options->key_value_type, {"f16", "f32"}, "keys and values: f16 or f32 (default: f16)");

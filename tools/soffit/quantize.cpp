@@ -122,15 +122,14 @@ int quantise(const Options& options) {
 
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_path(app, "IN", options->in, "GGUF file; any part of a split one")->required();
-  add_path(app, "OUT", options->out, "the file to write; may be IN")->required();
-  app.add_option("FORMAT", options->format, "the new format of all matrices, such as q4_k; f16, bf16 or f32 dequantise")
-      ->required()
-      ->type_name("FORMAT");
-  app.add_option("--tensor", options->overrides,
-                 "another format for tensors whose names match (*, ?, […]); the last match counts")
-      ->type_name("PATTERN=FORMAT")
-      ->allow_extra_args(false);
+  add_path(app, "IN", options->in, "GGUF file; any part of a split one").required();
+  add_path(app, "OUT", options->out, "the file to write; may be IN").required();
+  add_text(app, "FORMAT", options->format, "the new format of all matrices, such as q4_k; f16, bf16 or f32 dequantise")
+      .required()
+      .named("FORMAT");
+  add_repeated(app, "--tensor", options->overrides,
+               "another format for tensors whose names match (*, ?, […]); the last match counts")
+      .named("PATTERN=FORMAT");
   add_common_options(app, options->common);
   return [options] { return quantise(*options); };
 }

@@ -223,10 +223,10 @@ int roofline(const RooflineOptions& options) {
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<RooflineOptions>();
   add_common_options(app, options->common);
-  add_path(app, "-o", options->file, "the picture")->type_name("FILE.svg|.html");
+  add_path(app, "-o", options->file, "the picture").named("FILE.svg|.html");
   add_path(app, "--from", options->from, "reports of machines to show together, instead of measuring this one")
-      ->type_name("FILE.json,…");
-  app.add_option("--format", options->formats, "formats, or all (default: all)")->type_name("FORMAT,…");
+      .named("FILE.json,…");
+  add_text(app, "--format", options->formats, "formats, or all (default: all)").named("FORMAT,…");
   add_size(app, "--rows", options->rows, "rows of the matrix (default: 4096)");
   add_size(app, "--cols", options->cols, "columns of the matrix (default: 4096)");
   add_sizes(app, "--n", options->n, "columns of activations (default: 1,512)");

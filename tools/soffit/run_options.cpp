@@ -8,32 +8,32 @@ namespace soffit::tool {
 
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_common_options_with_model(app, options.common);
-  app.add_option_function<std::string>(
-         "-p,--prompt",
-         [&options](const std::string& text) {
-           options.prompt = text;
-           options.has_prompt = true;
-         },
-         "the prompt: raw text, or with --chat and -cnv what the user says")
-      ->type_name("TEXT");
-  add_path(app, "-f,--file", options.prompt_file, "a file with the prompt")->excludes("--prompt");
+  add_text(
+      app, "-p,--prompt",
+      [&options](const std::string& text) {
+        options.prompt = text;
+        options.has_prompt = true;
+      },
+      "the prompt: raw text, or with --chat and -cnv what the user says")
+      .named("TEXT");
+  add_path(app, "-f,--file", options.prompt_file, "a file with the prompt").excludes("--prompt");
   add_size(app, "-n,--tokens", options.tokens, "tokens to generate (default: until the model ends)");
   add_size(app, "-c,--context", options.context,
            "positions of the context (default: room for the prompt and -n tokens)");
   add_size(app, "-b,--batch", options.batch, "tokens of the prompt in one run (default: 512)", 1);
   add_choice(app, "--kv", options.key_value_type, {"f16", "f32"}, "keys and values: f16 or f32 (default: f16)");
-  app.add_flag("--chat", options.chat, "wrap the prompt as one turn in the model's template");
-  app.add_flag("--cnv", options.conversation, "talk, also written -cnv");
-  app.add_option_function<std::string>(
-         "--system",
-         [&options](const std::string& text) {
-           options.system = text;
-           options.has_system = true;
-         },
-         "the system's message, with --chat and -cnv")
-      ->type_name("TEXT");
-  app.add_flag("--ignore-eos", options.ignore_end, "go on where the model would end");
-  const auto sampling = [&](CLI::Option* option) { option->group("Sampling"); };
+  add_flag(app, "--chat", options.chat, "wrap the prompt as one turn in the model's template");
+  add_flag(app, "--cnv", options.conversation, "talk, also written -cnv");
+  add_text(
+      app, "--system",
+      [&options](const std::string& text) {
+        options.system = text;
+        options.has_system = true;
+      },
+      "the system's message, with --chat and -cnv")
+      .named("TEXT");
+  add_flag(app, "--ignore-eos", options.ignore_end, "go on where the model would end");
+  const auto sampling = [](Option option) { option.group("Sampling"); };
   sampling(add_number(app, "--temp", options.sampler.temperature, "temperature; 0 takes the likeliest (default: 0.8)"));
   sampling(add_whole(app, "--top-k", options.sampler.top_k, "keep the K likeliest; 0 keeps all (default: 40)", 0,
                      std::numeric_limits<int32_t>::max()));

@@ -58,9 +58,9 @@ int synthesise(const Options& options) {
 
 std::function<int()> declare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("SHAPE", options->shape, shape_names())->required();
-  app.add_option("MIX", options->mix, synth::Mix::names() + ", or a format for all matrices")->required();
-  add_path(app, "OUT", options->out, "the file to write")->required();
+  add_text(app, "SHAPE", options->shape, shape_names()).required();
+  add_text(app, "MIX", options->mix, synth::Mix::names() + ", or a format for all matrices").required();
+  add_path(app, "OUT", options->out, "the file to write").required();
   add_common_options(app, options->common);
   return [options] { return synthesise(*options); };
 }

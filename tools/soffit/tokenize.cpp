@@ -60,9 +60,12 @@ int tokenize(const Options& options) {
 std::function<int()> declare(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_common_options_with_model(app, options->common);
-  app.add_option("-p,--prompt", options->text, "the text (default: standard input)")->type_name("TEXT");
-  app.add_flag("--no-special", options->no_special, "names of control tokens such as <|im_end|> are plain text");
-  app.add_flag("--bos", options->bos, "put the begin-of-sequence token first");
+  add_text(
+      app, "-p,--prompt", [options](const std::string& text) { options->text = text; },
+      "the text (default: standard input)")
+      .named("TEXT");
+  add_flag(app, "--no-special", options->no_special, "names of control tokens such as <|im_end|> are plain text");
+  add_flag(app, "--bos", options->bos, "put the begin-of-sequence token first");
   return [options] { return tokenize(*options); };
 }
 
