@@ -89,6 +89,12 @@ void ThreadgroupRunner::count_load(Lane& lane, const Region& region, uint64_t of
   lane.counts[(lane.base + lane.site) * kCosts + uint32_t(Cost::load)] += 1;
   const Buffer& buffer = *region.buffer;
   if (buffer.role != Role::weights && buffer.role != Role::activations) return;
+  const bool payload = buffer.role == Role::weights && buffer.layout.is_payload(offset);
+  if (launch_.trace_loads && number_ == 1) {
+    launch_.loads[lane.simdgroup * kLanes + lane.lane].loads.push_back(
+        {lane.node, lane.site, launch_.library.sites[lane.site].line, region.index, bytes, buffer.role == Role::weights,
+         payload, offset});
+  }
   SimdgroupCounters& counters = simdgroups_[lane.simdgroup].counters;
   const uint64_t added = counters.touched[region.index].add(offset, bytes);
   if (buffer.role == Role::activations) {
@@ -96,7 +102,7 @@ void ThreadgroupRunner::count_load(Lane& lane, const Region& region, uint64_t of
     return;
   }
   launch_.counts.weight_bytes += added;
-  if (!buffer.layout.is_payload(offset)) return;
+  if (!payload) return;
   counters.lanes[lane.lane].runs.add(lane.node, lane.site, region.index, offset, bytes);
   launch_.nodes.loads_payload(lane.node);
 }

@@ -173,6 +173,7 @@ Result<Outcome> run(const Library& library, const Kernel& kernel, const Launch& 
   }
   LaunchState state(library, kernel, launch);
   state.traced_simdgroups = watch.traced_simdgroups;
+  state.trace_loads = watch.loads;
   const uint64_t groups = uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z;
   if (library.checked || launch.threads <= 1) {
     SOFFIT_CHECK(run_in_order(state, groups));
@@ -180,7 +181,8 @@ Result<Outcome> run(const Library& library, const Kernel& kernel, const Launch& 
   } else {
     SOFFIT_CHECK(run_on_threads(state, groups));
   }
-  return Outcome{state.faults.list(), state.faults.total(), state.counts, std::move(state.traces)};
+  return Outcome{state.faults.list(), state.faults.total(), state.counts, std::move(state.traces),
+                 std::move(state.loads)};
 }
 
 }  // namespace soffit::lanes

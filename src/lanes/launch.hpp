@@ -84,15 +84,31 @@ struct Trace {
   std::vector<PayloadRun> runs;
 };
 
+// A lane's load of weights or activations, as its operator asked for it.
+struct TracedLoad {
+  uint32_t node, site, line;  // line of the source
+  uint32_t buffer;
+  uint32_t bytes;
+  bool weights, payload;
+  uint64_t offset;  // in the buffer
+};
+// All of a lane's, in their order.
+struct LaneLoads {
+  uint32_t simdgroup, lane;
+  std::vector<TracedLoad> loads;
+};
+
 struct Outcome {
   std::vector<Fault> faults;
   uint64_t fault_count = 0;
   Counts counts;
-  std::vector<Trace> traces;  // of the first `traced` simdgroups
+  std::vector<Trace> traces;     // of the first `traced` simdgroups
+  std::vector<LaneLoads> loads;  // of threadgroup (0, 0, 0), when they are watched
 };
 
 struct Watch {
   uint32_t traced_simdgroups = 0;
+  bool loads = false;
 };
 
 const Kernel* find_kernel(const Library& library, std::string_view name);

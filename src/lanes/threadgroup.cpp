@@ -61,6 +61,9 @@ void ThreadgroupRunner::begin(Position group) {
     simdgroup.gathering.arrived = 0;
   }
   all_.arrived = 0;
+  if (launch_.trace_loads && number_ == 1) {
+    for (uint32_t i = 0; i < lanes_.size(); ++i) launch_.loads.push_back({i / kLanes, i % kLanes, {}});
+  }
   ready_.resize(lanes_.size());
   for (uint32_t i = 0; i < lanes_.size(); ++i) {
     ready_[i] = i;

@@ -31,6 +31,8 @@ struct LaunchState {
   std::vector<uint64_t> slots;  // by operator and cost
   std::vector<Trace> traces;
   uint32_t traced_simdgroups = 0;
+  bool trace_loads = false;
+  std::vector<LaneLoads> loads;  // by lane of the first threadgroup
 };
 
 class ThreadgroupRunner {

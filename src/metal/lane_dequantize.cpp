@@ -59,7 +59,7 @@ Result<Dequantized> run_dequantize(const DequantizeVariant& variant, std::span<c
   launch.contract = options.contract;
   launch.threads = options.threads;
   Dequantized result;
-  SOFFIT_TRY(result.outcome, run(library, *kernel, launch, {.traced_simdgroups = options.traced_simdgroups}));
+  SOFFIT_TRY(result.outcome, run(library, *kernel, launch, options.watch()));
   result.values.resize(blocks * format.block_elements);
   std::memcpy(result.values.data(), to.data(), size_t(to.bytes()));
   return result;

@@ -164,7 +164,7 @@ Result<lanes::Outcome> LinearIdProblem::run(const Variant& variant, const Tuning
   apply(options, launch);
   if (!tiles) {
     launch.buffers[4] = buffer(ids_, lanes::Role::index);
-    return lanes::run(library, *kernel, launch);
+    return lanes::run(library, *kernel, launch, options.watch());
   }
   SOFFIT_TRY(const auto counts, lanes::DeviceMemory::create(shape_.experts * sizeof(uint32_t)));
   SOFFIT_TRY(const auto slots, lanes::DeviceMemory::create(shape_.experts * shape_.slots() * sizeof(uint32_t)));
@@ -172,7 +172,7 @@ Result<lanes::Outcome> LinearIdProblem::run(const Variant& variant, const Tuning
   if (!grouped.faults.empty()) return grouped;
   launch.buffers[4] = buffer(counts, lanes::Role::index);
   launch.buffers[5] = buffer(slots, lanes::Role::index);
-  return lanes::run(library, *kernel, launch);
+  return lanes::run(library, *kernel, launch, options.watch());
 }
 
 Result<Rows> run_get_rows(const Variant& variant, DataType type, std::span<const std::byte> bytes, uint64_t cols,
@@ -208,7 +208,7 @@ Result<Rows> run_get_rows(const Variant& variant, DataType type, std::span<const
   launch.buffers[3] = buffer(to, lanes::Role::output);
   apply(options, launch);
   Rows rows;
-  SOFFIT_TRY(rows.outcome, lanes::run(library, *kernel, launch));
+  SOFFIT_TRY(rows.outcome, lanes::run(library, *kernel, launch, options.watch()));
   for (size_t i = 0; i < ids.size(); ++i) {
     for (uint64_t k = 0; k < cols; ++k) rows.values.push_back(element(to, type, i * values.y_stride + k));
   }

@@ -90,7 +90,7 @@ Result<lanes::Outcome> run_linear(const Variant& variant, const Tuning& tuning, 
   launch.seed = options.seed;
   launch.contract = options.contract;
   launch.threads = options.threads;
-  return run(library, *kernel, launch, {.traced_simdgroups = options.traced_simdgroups});
+  return run(library, *kernel, launch, options.watch());
 }
 
 }  // namespace soffit::metal

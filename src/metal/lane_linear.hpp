@@ -22,10 +22,12 @@ struct LinearShape {
 
 struct LaneOptions {
   bool checked = true;
-  std::optional<uint64_t> seed;  // shuffles lanes and threadgroups
+  std::optional<uint64_t> seed{};  // shuffles lanes and threadgroups
   bool contract = true;
   unsigned threads = 1;  // when not checked
   uint32_t traced_simdgroups = 0;
+  bool trace_loads = false;  // of the first threadgroup
+  lanes::Watch watch() const { return {traced_simdgroups, trace_loads}; }
 };
 
 // The buffers of one product; the caller fills weights and x and finds the results in y. All are of exactly the size

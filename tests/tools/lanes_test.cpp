@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
@@ -30,6 +31,10 @@ class LanesCommand : public testing::Test {
     std::vector<float> values(fs::file_size(directory_ / name) / 4);
     in.read(reinterpret_cast<char*>(values.data()), std::streamsize(values.size() * 4));
     return values;
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
   const fs::path directory_ = fs::path(testing::TempDir()) /
                               ("lanes_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
@@ -124,6 +129,47 @@ TEST_F(LanesCommand, RunsAKernelOfTheUsers) {
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("buffer 0: element 0 is 3, expected 0"));
   EXPECT_EQ(json::parse(wrong.out)[0]["checked"], false);
+}
+
+// Cohorts and teams of the first write-up, out of recorded loads.
+TEST_F(LanesCommand, DrawsTheLaneMapOfAStep) {
+  const std::string picture = (directory_ / "map.svg").string();
+  const Outcome run = run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--trace", picture});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string svg = text_of(picture);
+  EXPECT_THAT(svg, AllOf(HasSubstr("Step 1 of 4 of threadgroup (0, 0, 0): 2 simdgroups"),
+                         HasSubstr("L8–15: block 2 of each row"),
+                         HasSubstr("Team A: groups 1 2 5 6 of its block; L0–3, L8–11, L16–19, L24–27"),
+                         HasSubstr("Team B: groups 3 4 7 8 of its block; L4–7, L12–15, L20–23, L28–31"),
+                         HasSubstr(">L0: weights 0–7, 32–39<"), HasSubstr(">L31<"), HasSubstr("</svg>")));
+  const Outcome several = run_program({"lanes", "linear", "--format", "q4_k", "--trace", picture});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_THAT(several.err, AllOf(HasSubstr("--trace draws one kernel"), HasSubstr("linear_q4_k_seed")));
+  const Outcome nowhere = run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--trace",
+                                       (directory_ / "missing" / "map.svg").string()});
+  EXPECT_EQ(nowhere.exit_code, 1);
+}
+
+// A kernel of the user's: lanes i and i + 16 read the codes of block i.
+TEST_F(LanesCommand, DrawsAKernelOfTheUsers) {
+  const std::string kernel = write("codes.metal", R"(#include <metal_stdlib>
+using namespace metal;
+kernel void codes(device float* out [[buffer(0)]], device const uchar* in [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+  out[i] = float(in[i % 16 * 18 + 2 + i / 16]);
+}
+)");
+  const auto drawn = [&](const std::string& type, const std::string& count) {
+    const std::string arguments = write("arguments.json", R"({"cols": 512, "weights": 512, "buffers": {
+      "0": {"type": "float", "count": 32}, "1": {"type": ")" + type +
+                                                              R"(", "count": )" + count + "}}}");
+    const std::string picture = (directory_ / "map.svg").string();
+    const Outcome run = run_program({"lanes", kernel, "--args", arguments, "--trace", picture});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return text_of(picture);
+  };
+  EXPECT_THAT(drawn("q4_0", "16"), AllOf(HasSubstr("L0–7, 16–23: columns 0–255"), HasSubstr("of 18 bytes")));
+  EXPECT_THAT(drawn("uchar", "288"), HasSubstr("Of buffer 1 no format is known"));
 }
 
 TEST_F(LanesCommand, ReportsFaultsByLineAndLane) {

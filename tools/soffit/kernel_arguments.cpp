@@ -143,6 +143,11 @@ class Reader {
       if (!json_["weights"].is_number_unsigned()) return wrong("'weights' is no number of weights");
       result_.weights = json_["weights"].get<uint64_t>();
     }
+    if (json_.contains("cols")) {
+      if (!json_["cols"].is_number_unsigned() || json_["cols"].get<uint64_t>() > INT32_MAX)
+        return wrong("'cols' is no number of columns");
+      result_.cols = json_["cols"].get<uint64_t>();
+    }
     for (auto& [index, buffer] : result_.buffers) {
       lanes::Buffer& bound = result_.launch.buffers[index];
       bound.data = buffer.memory.data();
@@ -155,7 +160,7 @@ class Reader {
   // A misspelt member would be a silent default.
   Status check_members() const {
     static constexpr std::string_view kMembers[] = {
-        "grid", "threadgroup", "template", "constants", "threadgroup_bytes", "bytes", "buffers", "weights"};
+        "grid", "threadgroup", "template", "constants", "threadgroup_bytes", "bytes", "buffers", "weights", "cols"};
     if (!json_.is_object()) return wrong("they are no JSON object");
     for (const auto& [key, value] : json_.items()) {
       if (std::ranges::find(kMembers, key) == std::end(kMembers))
@@ -238,10 +243,12 @@ class Reader {
           fmt::format("{}: unknown type '{}': a type of Metal's (half, float, uchar …) or a format of blocks (q4_k …)",
                       name, printable(buffer.type)));
     }
-    if (json.contains("format") && !format) return wrong(fmt::format("{}: unknown format", name));
+    if (json.contains("format") && (!format || !format->supported))
+      return wrong(fmt::format("{}: unknown format", name));
     if (format) {
       bound.role = lanes::Role::weights;
       bound.layout = metal::block_layout(Format(format->id));
+      buffer.format = Format(format->id);
     }
     if (json.contains("role")) SOFFIT_CHECK(set_role(json["role"], name, bound.role));
     const uint64_t element = type ? type->bytes : format->block_bytes;

@@ -2,21 +2,24 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lanes/compile.hpp"
 #include "lanes/device_memory.hpp"
 #include "lanes/launch.hpp"
+#include "soffit/format.hpp"
 #include "table.hpp"
 
 namespace soffit::tool {
 
 struct KernelBuffer {
   lanes::DeviceMemory memory;
-  std::string type;          // of its elements; a format's name for blocks
-  uint64_t count = 0;        // elements
-  std::string expect, save;  // files: what should be in it afterwards, where to write it; empty when not given
+  std::string type;              // of its elements; a format's name for blocks
+  uint64_t count = 0;            // elements
+  std::optional<Format> format;  // of blocks
+  std::string expect, save;      // files: what should be in it afterwards, where to write it; empty when not given
   double tolerance = 0;
 };
 
@@ -24,7 +27,7 @@ struct KernelArguments {
   std::vector<std::string> template_arguments;
   lanes::Launch launch;
   std::map<uint32_t, KernelBuffer> buffers;  // the memory of launch.buffers
-  uint64_t weights = 0;                      // 0: not given
+  uint64_t weights = 0, cols = 0;            // 0: not given; cols are those of a row of weights
 };
 
 // What the kernel is instantiated with, which is needed before there is a kernel.

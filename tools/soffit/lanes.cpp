@@ -151,19 +151,30 @@ int run_dequantize_kernels(const LanesOptions& options) {
   const auto wanted_formats = parts_of(options.formats == "all" ? "" : options.formats);
   const uint64_t seed = options.common.seed.value_or(1);
   std::vector<Json> rows;
-  std::vector<std::string> names;
+  std::vector<std::string> names, kernels;
+  std::vector<const metal::DequantizeVariant*> chosen;
   bool faulty = false;
   for (const metal::DequantizeVariant& v : metal::dequantize_variants()) {
+    names.push_back(fmt::format("{} of {}", v.name, info(v.format).name));
+    if (!asked_for(wanted_names, v.name) || !asked_for(wanted_formats, info(v.format).name)) continue;
+    chosen.push_back(&v);
+    kernels.emplace_back(v.kernel);
+  }
+  if (chosen.empty()) return fail(unsupported(fmt::format("no such dequantize kernel; there are {}", joined(names))));
+  if (const std::string fault = trace_fault(options, kernels); !fault.empty()) return usage_error(fault);
+  for (const metal::DequantizeVariant* variant : chosen) {
+    const metal::DequantizeVariant& v = *variant;
     const FormatInfo& format = info(v.format);
-    names.push_back(fmt::format("{} of {}", v.name, format.name));
-    if (!asked_for(wanted_names, v.name) || !asked_for(wanted_formats, format.name)) continue;
     const auto row_size = row_bytes(v.format, options.cols);
     if (!row_size) return fail(row_size.error());
     std::vector<std::byte> bytes(size_t(options.rows) * size_t(*row_size));
     checker::Random random(seed);
     checker::fill_blocks(v.format, checker::Blocks::any_bytes, random, bytes);
-    const auto result = run_dequantize(v, bytes, {.seed = seed});
+    const auto result = run_dequantize(v, bytes, {.seed = seed, .trace_loads = !options.trace.empty()});
     if (!result) return fail(result.error());
+    const auto about = fmt::format("{}, {} × {}", format.name, options.rows, options.cols);
+    const MatrixShape shape{v.format, uint64_t(*row_size), uint64_t(options.cols), 0};
+    if (const Status s = write_trace(options, v.kernel, about, shape, result->outcome); !s) return fail(s.error());
     std::vector<float> expected(result->values.size());
     format.decode(bytes.data(), expected.data(), bytes.size() / format.block_bytes);
     const bool same = std::memcmp(expected.data(), result->values.data(), expected.size() * sizeof(float)) == 0;
@@ -178,7 +189,6 @@ int run_dequantize_kernels(const LanesOptions& options) {
     add_faults(row, result->outcome.faults, result->outcome.fault_count);
     rows.push_back(std::move(row));
   }
-  if (rows.empty()) return fail(unsupported(fmt::format("no such dequantize kernel; there are {}", joined(names))));
   print_lanes(options.common.output, rows);
   return faulty ? kFailed : kDone;
 }
@@ -194,6 +204,10 @@ int run_own_kernels(const LanesOptions& options) {
       .rows = uint64_t(options.rows), .cols = uint64_t(options.cols), .n = uint64_t(options.n)};
   const DataType type = options.activations == "f32" ? DataType::f32 : DataType::f16;
   const uint64_t weights = shape.rows * shape.cols, seed = options.common.seed.value_or(1);
+  std::vector<std::string> kernels;
+  for (const metal::Variant* v : *variants)
+    kernels.insert(kernels.end(), options.sweep ? v->tunings.size() : 1, std::string(v->kernel));
+  if (const std::string fault = trace_fault(options, kernels); !fault.empty()) return usage_error(fault);
   std::vector<Json> rows;
   bool faulty = false;
   for (const metal::Variant* v : *variants) {
@@ -201,8 +215,14 @@ int run_own_kernels(const LanesOptions& options) {
     for (const metal::Tuning& tuning : tunings) {
       auto problem = metal::LinearProblem::random(v->format, shape, type, seed);
       if (!problem) return fail(problem.error());
-      const auto outcome = run_linear(*v, tuning, shape, type, problem->buffers(), {.seed = seed});
+      const auto outcome = run_linear(*v, tuning, shape, type, problem->buffers(),
+                                      {.seed = seed, .trace_loads = !options.trace.empty()});
       if (!outcome) return fail(outcome.error());
+      const auto about =
+          fmt::format("{} × {} by {}, {}, {}", shape.rows, shape.cols, shape.n, info(v->format).name, to_string(type));
+      const MatrixShape matrix{v->format, uint64_t(*row_bytes(v->format, options.cols)), shape.cols,
+                               uint32_t(size_of(type))};
+      if (const Status s = write_trace(options, v->kernel, about, matrix, *outcome); !s) return fail(s.error());
       const auto worst = problem->worst_result(v->terms);
       const bool right = worst.right() && outcome->fault_count == 0;
       faulty |= !right;
@@ -263,6 +283,8 @@ std::function<int()> declare(CLI::App& app) {
              "type of activations and results: f32 or f16 (default: f16)")
       .named("TYPE");
   add_flag(app, "--sweep", options->sweep, "every number of simdgroups and rows that the kernel can be tuned to");
+  add_path(app, "--trace", options->trace, "a picture of who reads what in a step: the lane map of one kernel")
+      .named("FILE.svg");
   add_text(app, "--entry", options->entry, "the kernel of the file").named("NAME");
   add_path(app, "--args", options->arguments, "its grid, buffers and constants; see docs/metal-kernels.md")
       .named("FILE.json");
@@ -275,6 +297,7 @@ extern const Command kLanes;
 const Command kLanes = {"lanes", "what Metal kernels do, lane by lane: checked and counted, without Metal",
                         "  soffit lanes linear --format q4_k,tq1_0\n"
                         "  soffit lanes linear --format q4_k --variant seed --sweep --output md\n"
+                        "  soffit lanes linear --format q4_k --variant seed --trace lanes.svg\n"
                         "  soffit lanes dequantize --format tq1_0\n"
                         "  soffit lanes kernel.metal --entry decode --args arguments.json",
                         declare};

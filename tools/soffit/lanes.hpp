@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lane_map.hpp"
 #include "lanes/fault.hpp"
 #include "metal/figures.hpp"
 #include "metal/variants.hpp"
@@ -28,6 +29,12 @@ void print_lanes(Output output, const std::vector<Json>& rows);
 
 // The kernels of an operation that the options ask for.
 Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& options);
+
+// Why --trace cannot draw these kernels, which are about to run; empty when it can, or is not asked for.
+std::string trace_fault(const LanesOptions& options, const std::vector<std::string>& kernels);
+// The picture that --trace asks for, if it does.
+Status write_trace(const LanesOptions& options, std::string_view kernel, const std::string& about,
+                   const MatrixShape& shape, const lanes::Outcome& outcome);
 
 int run_own_kernels(const LanesOptions& options);
 int run_id_kernels(const LanesOptions& options);  // linear_id and get_rows

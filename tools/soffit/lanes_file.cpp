@@ -51,6 +51,21 @@ Result<Json> check_results(const KernelArguments& arguments, const fs::path& dir
   return checked;
 }
 
+// The buffer of blocks, if there is one.
+Result<MatrixShape> traced_matrix(const KernelArguments& arguments) {
+  MatrixShape shape;
+  for (const auto& [index, buffer] : arguments.buffers) {
+    if (!buffer.format || arguments.launch.buffers.at(index).role != lanes::Role::weights) continue;
+    shape.format = buffer.format;
+    shape.cols = arguments.cols;
+    if (shape.cols) {
+      SOFFIT_TRY(const int64_t row, row_bytes(*buffer.format, int64_t(shape.cols)));
+      shape.row_bytes = uint64_t(row);
+    }
+  }
+  return shape;
+}
+
 Result<Json> run(const LanesOptions& options) {
   Json json = Json::object();
   if (!options.arguments.empty()) {
@@ -66,7 +81,9 @@ Result<Json> run(const LanesOptions& options) {
   const uint64_t seed = options.common.seed.value_or(1);
   SOFFIT_TRY(KernelArguments arguments, kernel_arguments(json, *kernel, directory, seed));
   arguments.launch.seed = seed;
-  SOFFIT_TRY(const auto outcome, lanes::run(*library, *kernel, arguments.launch));
+  SOFFIT_TRY(const auto outcome, lanes::run(*library, *kernel, arguments.launch, {.loads = !options.trace.empty()}));
+  SOFFIT_TRY(const MatrixShape shape, traced_matrix(arguments));
+  SOFFIT_CHECK(write_trace(options, kernel->name, fs::path(options.what).filename().string(), shape, outcome));
   SOFFIT_TRY(Json checked, check_results(arguments, directory));
   if (outcome.fault_count > 0) checked = false;
 

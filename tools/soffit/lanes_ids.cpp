@@ -32,7 +32,7 @@ Result<Measured> product_with_experts(const metal::Variant& v, const LanesOption
                                    .used = kUsed};
   SOFFIT_TRY(const auto problem, metal::LinearIdProblem::random(v.format, shape, type, seed));
   Measured measured;
-  SOFFIT_TRY(measured.outcome, problem.run(v, v.tuning, {.seed = seed}));
+  SOFFIT_TRY(measured.outcome, problem.run(v, v.tuning, {.seed = seed, .trace_loads = !options.trace.empty()}));
   measured.right = problem.worst_result(v.terms).right();
   measured.weights = shape.slots() * shape.rows * shape.cols;
   const auto& buffers = problem.experts().buffers();
@@ -49,7 +49,8 @@ Result<Measured> rows_of_matrix(const metal::Variant& v, const LanesOptions& opt
   checker::fill_blocks(v.format, checker::Blocks::random, random, bytes);
   std::vector<int32_t> ids(size_t(options.n));
   for (int32_t& id : ids) id = int32_t(random.below(options.rows));
-  SOFFIT_TRY(auto result, metal::run_get_rows(v, type, bytes, cols, uint64_t(row), ids, 1.0f, 0, {.seed = seed}));
+  SOFFIT_TRY(auto result, metal::run_get_rows(v, type, bytes, cols, uint64_t(row), ids, 1.0f, 0,
+                                              {.seed = seed, .trace_loads = !options.trace.empty()}));
   Measured measured;
   measured.right = true;
   std::vector<float> expected(cols);
@@ -73,6 +74,9 @@ int run_id_kernels(const LanesOptions& options) {
   if (!variants) return fail(variants.error());
   const DataType type = options.activations == "f32" ? DataType::f32 : DataType::f16;
   const uint64_t seed = options.common.seed.value_or(1);
+  std::vector<std::string> kernels;
+  for (const metal::Variant* v : *variants) kernels.emplace_back(v->kernel);
+  if (const std::string fault = trace_fault(options, kernels); !fault.empty()) return usage_error(fault);
   std::vector<Json> rows;
   bool faulty = false;
   for (const metal::Variant* v : *variants) {
@@ -80,6 +84,11 @@ int run_id_kernels(const LanesOptions& options) {
     const auto measured =
         products ? product_with_experts(*v, options, type, seed) : rows_of_matrix(*v, options, type, seed);
     if (!measured) return fail(measured.error());
+    const auto about = fmt::format("{} × {} by {}, {}, {}", options.rows, options.cols, options.n, info(v->format).name,
+                                   to_string(type));
+    const MatrixShape shape{v->format, uint64_t(*row_bytes(v->format, options.cols)), uint64_t(options.cols),
+                            products ? uint32_t(size_of(type)) : 0};
+    if (const Status s = write_trace(options, v->kernel, about, shape, measured->outcome); !s) return fail(s.error());
     const bool right = measured->right && measured->outcome.fault_count == 0;
     faulty |= !right;
     Json row = {{"kernel", v->kernel},

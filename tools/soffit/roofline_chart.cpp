@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "console.hpp"
+#include "svg.hpp"
 
 namespace soffit::tool {
 namespace {
@@ -15,14 +15,6 @@ constexpr double kWidth = 1200, kHeight = 800;
 constexpr double kLeft = 90, kRight = 1170, kTop = 60, kBottom = 720;
 constexpr double kTextHeight = 13, kLetter = 6.7;  // of 12 px text, on the safe side
 constexpr std::array kColours = {"#0b62a4", "#c0392b", "#2d7d46", "#8e44ad", "#b9770e", "#555555"};
-
-std::string escaped_xml(const std::string& text) {
-  std::string result;
-  for (const char c : printable(text)) {
-    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return result;
-}
 
 struct Point {
   double x = 0, y = 0;
@@ -41,10 +33,6 @@ struct Axis {
     return from + (to - from) * (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
   }
 };
-
-size_t letters(const std::string& text) {
-  return size_t(std::ranges::count_if(text, [](char c) { return (uint8_t(c) & 0xc0) != 0x80; }));
-}
 
 // Texts put where nothing else is.
 class Labels {
