@@ -65,10 +65,20 @@ TEST_P(MetalBackend, NoAccessIsWrong) {
   expect_suite(*lanes("checked", 1), options);
 }
 
-TEST(MetalBackend, OperationsAroundTheMatrices) {
-  SuiteOptions options;
+std::vector<OperationKind> operations_around_the_matrices() {
+  std::vector<OperationKind> kinds;
   for (OperationKind kind : checker::checked_operations())
-    if (kind > OperationKind::get_rows) options.operations.push_back(kind);
+    if (kind > OperationKind::get_rows) kinds.push_back(kind);
+  return kinds;
+}
+
+class MetalOperation : public testing::TestWithParam<OperationKind> {};
+INSTANTIATE_TEST_SUITE_P(Around, MetalOperation, testing::ValuesIn(operations_around_the_matrices()),
+                         [](const auto& p) { return std::string(to_string(p.param)); });
+
+TEST_P(MetalOperation, LiesWithinBoundsAndTouchesNothingElse) {
+  SuiteOptions options;
+  options.operations = {GetParam()};
   expect_suite(*lanes("plain"), options);
   expect_suite(*lanes("checked", 1), options);
 }
