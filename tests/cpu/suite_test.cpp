@@ -103,17 +103,24 @@ TEST_P(Suite, WeightsWrittenInOddPieces) {
 INSTANTIATE_TEST_SUITE_P(Formats, Suite, testing::ValuesIn(all_kernel_formats()),
                          [](const auto& p) { return std::string(soffit::info(p.param).name); });
 
-class AroundSuite : public Suite {};
-TEST_P(AroundSuite, OperationsAroundTheMatrices) {
-  SuiteOptions options;
-  for (OperationKind kind : checker::checked_operations())
-    if (kind > OperationKind::get_rows) options.operations.push_back(kind);
+class AroundSuite : public Suite {
+ protected:
+  static SuiteOptions options(bool quick) {
+    SuiteOptions options;
+    options.quick = quick;
+    for (OperationKind kind : checker::checked_operations())
+      if (kind > OperationKind::get_rows) options.operations.push_back(kind);
+    return options;
+  }
+};
+TEST_P(AroundSuite, ResultsLieWithinBounds) {
   checker::Placement placement;
-  print(run(options, placement));
-  options.quick = true;
+  print(run(options(false), placement));
+}
+TEST_P(AroundSuite, NothingIsTouchedOutsideArrays) {
   for (Against side : {Against::front, Against::back}) {
     GuardedPlacement guarded(side);
-    run(options, guarded);
+    run(options(true), guarded);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Cpu, AroundSuite, testing::Values(Format::f32),

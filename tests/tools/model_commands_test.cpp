@@ -230,6 +230,9 @@ TEST_F(ModelCommands, BenchCountsTheSameForTheSameTest) {
     for (const char* count : {"test", "depth", "bytes_per_token", "barriers", "layout"}) {
       EXPECT_EQ(rows[first][count], rows[first + 1][count]) << count;
     }
+    EXPECT_GT(rows[first]["barriers"], 0);
+    EXPECT_GT(rows[first]["barrier_seconds"], 0.0);
+    EXPECT_EQ(rows[first]["first_pass_ratio"], 1.0) << "of one pass";
   }
 }
 

@@ -9,6 +9,8 @@
 #include "command.hpp"
 #include "console.hpp"
 #include "interrupt.hpp"
+#include "measure/barriers.hpp"
+#include "measure/statistics.hpp"
 #include "measure/system.hpp"
 #include "measurements.hpp"
 #include "model/config.hpp"
@@ -112,6 +114,7 @@ double flops(const model::Model& model, const Test& test, int64_t batch) {
 
 struct Speed {
   double mean = 0, deviation = 0;
+  double first = 1;  // the first pass's speed over the median: far from 1 where the warm-up did not do what passes do
 };
 
 Speed speed(const std::vector<Pass>& passes, int64_t tokens) {
@@ -119,6 +122,9 @@ Speed speed(const std::vector<Pass>& passes, int64_t tokens) {
   for (const Pass& pass : passes) speed.mean += double(tokens) / pass.seconds / double(passes.size());
   for (const Pass& pass : passes) speed.deviation += std::pow(double(tokens) / pass.seconds - speed.mean, 2);
   speed.deviation = passes.size() > 1 ? std::sqrt(speed.deviation / double(passes.size() - 1)) : 0;
+  std::vector<double> seconds;
+  for (const Pass& pass : passes) seconds.push_back(pass.seconds);
+  speed.first = measure::median(seconds) / seconds.front();
   return speed;
 }
 
@@ -138,6 +144,7 @@ class ModelBench {
     SOFFIT_TRY(timed_, model::Session::create(*loaded_.model, session));
     tokens_ = some_tokens(session.context, loaded_.model->config().vocabulary);
     roofs_ = measured_roofs(*loaded_.model, options_.common.exact);
+    SOFFIT_TRY(barrier_seconds_, measure::barrier_seconds(loaded_.backend->threads()));
     return {};
   }
 
@@ -149,7 +156,12 @@ class ModelBench {
       passes.push_back(pass);
     }
     SOFFIT_TRY(const Pass timed, run_pass(*timed_, test, tokens_, guard));
-    return row(test, speed(passes, test.tokens), timed);
+    const Speed measured = speed(passes, test.tokens);
+    if (std::fabs(measured.first - 1) > 0.1)
+      warn(
+          fmt::format("{}: the first pass ran at {:.2f} of the median's speed: something was cold, or the machine busy",
+                      test.name(), measured.first));
+    return row(test, measured, timed);
   }
 
  private:
@@ -190,6 +202,8 @@ class ModelBench {
             {"linear_seconds", timed.linear_seconds},
             {"other_seconds", timed.other_seconds},
             {"barriers", timed.barriers},
+            {"barrier_seconds", barrier_seconds_},
+            {"first_pass_ratio", speed.first},
             {"provenance", provenance(*loaded_.backend)}};
   }
 
@@ -199,6 +213,7 @@ class ModelBench {
   std::unique_ptr<model::Session> session_, timed_;
   std::vector<int32_t> tokens_;
   Roofs roofs_;
+  double barrier_seconds_ = 0;
 };
 
 std::vector<Test> list_tests(const BenchOptions& options) {
@@ -266,6 +281,7 @@ const std::vector<Column> kColumns = {
     {"linear_seconds", "linear s", show_fixed(3)},
     {"other_seconds", "other s", show_fixed(3)},
     {"barriers", "barriers", {}},
+    {"barrier_seconds", "ns each", [](const Json& value) { return fmt::format("{:.0f}", value.get<double>() * 1e9); }},
 };
 
 int bench(const BenchOptions& options) {
