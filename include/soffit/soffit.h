@@ -18,8 +18,9 @@
 extern "C" {
 #endif
 
-/* The values stay. */
-typedef enum soffit_status {
+/* The values stay. Here and below numbers, not enumerations: any value may be passed, and a wrong one is an error. */
+typedef int32_t soffit_status;
+enum {
   SOFFIT_OK = 0,
   SOFFIT_INVALID_ARGUMENT = 1, /* a shape, an id, an option that the caller got wrong */
   SOFFIT_INVALID_FILE = 2,     /* bytes that break their format's rules */
@@ -28,7 +29,7 @@ typedef enum soffit_status {
   SOFFIT_IO = 5,        /* the operating system refused a read, a write or a mapping */
   SOFFIT_CANCELLED = 6, /* the caller asked to stop */
   SOFFIT_INTERNAL = 7   /* a fault of soffit's own */
-} soffit_status;
+};
 const char* soffit_status_name(soffit_status status); /* "invalid_argument" */
 
 /* What went wrong. Written only when a call fails. */
@@ -87,10 +88,11 @@ typedef struct soffit_matrix {
   uint64_t row_stride; /* bytes from a row to the next: a shard of columns has gaps */
 } soffit_matrix;
 
-typedef enum soffit_layout {
+typedef int32_t soffit_layout;
+enum {
   SOFFIT_LAYOUT_AUTOMATIC = 0, /* rearranged as the machine streams them best: the same size, a copy */
   SOFFIT_LAYOUT_FILE = 1       /* used where they lie, if they can be: the bytes must outlive the weights */
-} soffit_layout;
+};
 
 typedef struct soffit_weights soffit_weights;
 /* `count` matrices of the same columns, one on top of the other, such as a model's q, k and v. */
