@@ -123,6 +123,7 @@ LoadedLibrary::LoadedLibrary(LoadedLibrary&& from) noexcept { *this = std::move(
 LoadedLibrary& LoadedLibrary::operator=(LoadedLibrary&& from) noexcept {
   std::swap(handle_, from.handle_);
   std::swap(library_, from.library_);
+  std::swap(remarks_, from.remarks_);
   return *this;
 }
 LoadedLibrary::~LoadedLibrary() {
@@ -153,6 +154,8 @@ Result<LoadedLibrary> compile(const fs::path& source, Mode mode, const std::vect
   request.source_name = source.string();
   request.library_symbol = kSymbol;
   request.instantiations = instantiations;
+  std::vector<std::string> remarks;
+  request.remarks = &remarks;
   SOFFIT_TRY(const std::string text, translate(read_file(preprocessed), request));
   SOFFIT_CHECK(write_file(translated, text));
 
@@ -169,7 +172,7 @@ Result<LoadedLibrary> compile(const fs::path& source, Mode mode, const std::vect
     dlclose(handle);
     return Error{Code::internal, concat(source.string(), ": the compiled kernel has no symbol ", kSymbol)};
   }
-  return LoadedLibrary(handle, get());
+  return LoadedLibrary(handle, get(), std::move(remarks));
 }
 
 }  // namespace soffit::lanes

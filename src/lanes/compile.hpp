@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lanes/shim/library.h"
@@ -20,13 +21,16 @@ class LoadedLibrary {
   ~LoadedLibrary();
   const Library& operator*() const { return *library_; }
   const Library* operator->() const { return library_; }
+  const std::vector<std::string>& remarks() const { return remarks_; }  // of the translator
 
  private:
   friend Result<LoadedLibrary> compile(const std::filesystem::path& source, Mode mode,
                                        const std::vector<Instantiation>& instantiations);
-  LoadedLibrary(void* handle, const Library* library) : handle_(handle), library_(library) {}
+  LoadedLibrary(void* handle, const Library* library, std::vector<std::string> remarks)
+      : handle_(handle), library_(library), remarks_(std::move(remarks)) {}
   void* handle_ = nullptr;
   const Library* library_ = nullptr;
+  std::vector<std::string> remarks_;
 };
 
 // The compiler is $CXX, else the first of c++, g++ and clang++ on the path. An error says what of the source it is

@@ -224,7 +224,9 @@ void Translator::specifiers(size_t end, bool member) {
     } else if (now().is("kernel") || now().is("static") || now().is("inline") || now().is("extern")) {
       ++at_;
     } else if (const size_t ends = std::min(type_end(at_), end); ends != at_) {
+      const size_t begin = at_;
       type(ends);
+      refuse_without_address_space({begin, ends}, at_);
       pointer_marks(end);
     } else {
       copy();

@@ -116,6 +116,7 @@ void Translator::typed(size_t end, size_t type_ends) {
     return;
   }
   type(type_ends);
+  refuse_without_address_space(range, at_);
   pointer_marks(end);
   after_operand_ = false;
 }
@@ -165,7 +166,11 @@ void Translator::number() {
     } else if (ends("h") || ends("H")) {
       digits = concat("half_literal(", digits, "f)");
     } else {
-      if (!ends("f")) ends("F");
+      if (!ends("f") && !ends("F")) {
+        add_once(remarks_,
+                 concat(where(at_), "'", t.text,
+                        "' has no suffix: it is a float, and makes one of a half beside it; 'f' or 'h' says so"));
+      }
       digits += "f";
     }
   }
@@ -229,6 +234,7 @@ void Translator::opening() {
     } else {
       copy();
       type(type_end(at_));
+      refuse_without_address_space(range, at_);
       pointer_marks(range.end);
       copy();
     }

@@ -20,7 +20,13 @@ void Translator::function(size_t name, const Attributes& attributes, bool is_tem
   copy();
   parameter_list(close);
   copy();
-  while (now().is("const") || now().is("noexcept")) copy();
+  while (now().identifier() && (now().is("const") || now().is("noexcept") || is_address_space(now().text))) {
+    if (is_address_space(now().text)) {
+      ++at_;  // of the object
+    } else {
+      copy();
+    }
+  }
   while (attributes_begin(at_)) at_ = attributes_end(at_);
   if (now().is(";")) return copy();
   if (now().is("=")) {  // = default
@@ -29,7 +35,10 @@ void Translator::function(size_t name, const Attributes& attributes, bool is_tem
   }
   if (now().is(":")) raw(find(at_, tokens_.size() - 1, "{"));
   const auto scope = uint32_t(scopes_.size());
+  functions_.push_back({function_name, name, argument_count(open), {at_, matching(at_)}});
+  in_kernel_ = is_kernel;
   function_body(function_name);
+  in_kernel_ = false;
   if (!is_kernel) return;
   kernels_.push_back(parsed);
   kernels_.back().scope = scope;
@@ -79,6 +88,7 @@ ParsedKernel Translator::kernel(size_t name, const Attributes& attributes, bool 
     kernel.parameters.push_back(std::move(parsed));
     begin = end + 1;
   }
+  refuse_kernel(name, kernel);
   return kernel;
 }
 

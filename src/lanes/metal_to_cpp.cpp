@@ -1,14 +1,15 @@
-// The translator as a program of the build: metal_to_cpp plain|checked SYMBOL ROOT NAME PREPROCESSED OUTPUT
+// The translator as a program of the build: metal_to_cpp plain|checked|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT
 // ROOT is taken off the names of files, so that no path of this machine gets into the program.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
+#include "lanes/opencl.hpp"
 #include "lanes/translate.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 7) {
-    std::fputs("usage: metal_to_cpp plain|checked SYMBOL ROOT NAME PREPROCESSED OUTPUT\n", stderr);
+    std::fputs("usage: metal_to_cpp plain|checked|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT\n", stderr);
     return 2;
   }
   std::ifstream in(argv[5], std::ios::binary);
@@ -23,7 +24,9 @@ int main(int argc, char** argv) {
   request.mode = argv[1] == std::string("checked") ? soffit::lanes::Mode::checked : soffit::lanes::Mode::plain;
   request.library_symbol = argv[2];
   request.source_name = argv[4];
-  const auto translation = soffit::lanes::translate(source, request);
+  const bool opencl = argv[1] == std::string("opencl");
+  const auto translation =
+      opencl ? soffit::lanes::to_opencl(source, argv[4]) : soffit::lanes::translate(source, request);
   if (!translation) {
     std::fprintf(stderr, "%s\n", translation.error().message.c_str());
     return 1;

@@ -79,6 +79,7 @@ constexpr Refusal kRefusedWords[] = {
     {"dynamic_cast", "Metal has no dynamic_cast"},
     {"typeid", "Metal has no typeid"},
     {"asm", "no assembler in Metal"},
+    {"register", "Metal has no register"},
     {"thread_local", "Metal has no thread_local"},
     {"std", "Metal has no std"},
     {"mpp", "tensor operations are not known here"},

@@ -126,6 +126,7 @@ void Translator::simple_statement() {
     in_threadgroup |= tokens_[i].is("threadgroup");
     marks |= tokens_[i].is("*") || tokens_[i].is("&") || tokens_[i].is("(");
   }
+  refuse_local_variable(end, is_constant, marks);
   if (in_threadgroup && !marks) return threadgroup_variables(end);
   if (is_constant) return constant_variable(end);
   place();

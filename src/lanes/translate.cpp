@@ -81,6 +81,8 @@ void Translator::refuse_unknown_words() {
     const Token& t = tokens_[i];
     if (!t.identifier() || (i > 0 && (tokens_[i - 1].is(".") || tokens_[i - 1].is("->")))) continue;
     if (t.is("std") && !tokens_[i + 1].is("::")) continue;
+    if (t.is("long") && (tokens_[i + 1].is("long") || tokens_[i + 1].is("double")))
+      faults_.push_back(concat(where(i), "'long ", tokens_[i + 1].text, "': Metal has none"));
     if (const auto reason = refusal(t.text)) faults_.push_back(concat(where(i), "'", t.text, "': ", *reason));
   }
 }
@@ -90,6 +92,7 @@ Result<std::string> Translator::run() {
   if (faults_.empty()) {
     try {
       declarations(tokens_.size() - 1);
+      refuse_recursion();
     } catch (const Fault& fault) {
       faults_.push_back(where(fault.token) + fault.message);
     }
@@ -113,6 +116,7 @@ Result<std::string> Translator::run() {
     if (faults_.size() > kShown) message += concat("\nand ", faults_.size() - kShown, " more");
     return unsupported(std::move(message));
   }
+  if (request_.remarks) *request_.remarks = std::move(remarks_);
   const std::string_view mode = request_.mode == Mode::checked ? "checked" : "plain";
   return concat("#include \"", mode, ".h\"\nnamespace metal { namespace {\n", out_, "\n", tables());
 }

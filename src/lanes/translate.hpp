@@ -4,7 +4,8 @@
 // and in the checked mode each operator gets its site (shim/site.h), each statement its place, each function and loop
 // its scope. Kernels, function constants and tables are listed in a Library (shim/library.h) at the end.
 //
-// What the translator does not know it names by line: textures, atomics, tensors, lambdas, double and so on.
+// What the translator does not know it names by line: textures, atomics, tensors, lambdas and so on. What Metal does
+// not have and C++ has it refuses likewise: double, std, exceptions, recursion, pointers without an address space …
 #pragma once
 
 #include <string>
@@ -28,6 +29,7 @@ struct TranslationRequest {
   std::string source_name;     // as Library::source and in messages
   std::string library_symbol;  // of the extern "C" function that returns the Library
   std::vector<Instantiation> instantiations;
+  std::vector<std::string>* remarks = nullptr;  // what Metal takes, and perhaps not as it was meant; by line
 };
 
 Result<std::string> translate(std::string_view preprocessed, const TranslationRequest& request);

@@ -63,6 +63,14 @@ class Translator {
 
   using Attributes = std::vector<Attribute>;
 
+  // lint.cpp: what this translator could do without, and Metal could not
+  void refuse_without_address_space(Range type, size_t mark);
+  void refuse_local_variable(size_t end, bool is_constexpr, bool marks);
+  void refuse_kernel(size_t name, const ParsedKernel& kernel);
+  void refuse_recursion();
+  size_t argument_count(size_t open) const;  // of a call or list of parameters
+  void add_once(std::vector<std::string>& list, std::string text) const;
+
   // declarations.cpp
   void declarations(size_t end);
   void declaration(bool is_template = false);
@@ -187,7 +195,14 @@ class Translator {
     size_t kernel;
   };
   std::vector<Entry> entries_;
-  std::vector<std::string> faults_;
+  struct FunctionEntry {
+    std::string name;
+    size_t token, parameters;
+    Range body;
+  };
+  std::vector<FunctionEntry> functions_;  // with bodies
+  bool in_kernel_ = false;
+  std::vector<std::string> faults_, remarks_;
 };
 
 }  // namespace soffit::lanes

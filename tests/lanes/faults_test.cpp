@@ -95,6 +95,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "behind the end of buffer 0 'x' (256 bytes)"},
         Planted{"shared_out_of_bounds", FaultKind::out_of_bounds, "shared[index] = x", "threadgroup variable",
                 "y[index] = shared"},
+        Planted{"reads_behind_shared", FaultKind::out_of_bounds, "y[index] = shared",
+                "bytes behind the end of threadgroup variable"},
+        Planted{"misaligned_in_threadgroup", FaultKind::misaligned, "float2", "no multiple of 8"},
+        Planted{"wrong_fence_for_device", FaultKind::race, "y[63 - index]", "of buffer 1 'y'"},
+        Planted{"sum_against_barrier", FaultKind::divergent, "simd_sum", "wait", "threadgroup_barrier"},
         Planted{"no_barrier", FaultKind::race, "y[index] = shared", "without a barrier", "shared[index] = x"},
         Planted{"wrong_fence", FaultKind::race, "y[index] = shared", "without a barrier"},
         Planted{"simdgroup_barrier_for_all", FaultKind::race, "y[index] = shared", "without a barrier"},
@@ -110,10 +115,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.kernel); });
 
 TEST(Lanes, TwoSumsInTwoLinesAreNotOne) {
-  const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), "two_sums", 3).outcome;
-  ASSERT_FALSE(outcome.faults.empty());
-  EXPECT_EQ(outcome.faults[0].kind, FaultKind::divergent);
-  EXPECT_NE(outcome.faults[0].what.find("simd_sum in line"), std::string::npos);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), "two_sums", seed).outcome;
+    ASSERT_FALSE(outcome.faults.empty());
+    EXPECT_EQ(outcome.faults[0].kind, FaultKind::divergent);
+    EXPECT_NE(outcome.faults[0].what.find("simd_sum in line"), std::string::npos);
+  }
 }
 
 TEST(Lanes, FindNothingWhereNothingIs) {
@@ -129,9 +136,11 @@ TEST(Lanes, FindNothingWhereNothingIs) {
 
 // Two threadgroups write the same results.
 TEST(Lanes, ThreadgroupsRaceForTheSameResults) {
-  const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), "fine", 5, 2).outcome;
-  ASSERT_FALSE(outcome.faults.empty());
-  EXPECT_EQ(outcome.faults[0].kind, FaultKind::race);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), "fine", seed, 2).outcome;
+    ASSERT_FALSE(outcome.faults.empty());
+    EXPECT_EQ(outcome.faults[0].kind, FaultKind::race);
+  }
 }
 
 TEST(Lanes, PlainModeEndsWhereLanesCannotMeet) {

@@ -156,3 +156,44 @@ kernel void too_much_memory(device const float* x [[buffer(0)]], device float* y
   shared[index] = x[index];
   y[index] = shared[index];
 }
+
+// The last lane reads behind the end of what all have written.
+kernel void reads_behind_shared(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                                uint index [[thread_position_in_threadgroup]]) {
+  threadgroup float shared[64];
+  shared[index] = x[index];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[index] = shared[index + 1];
+}
+
+kernel void misaligned_in_threadgroup(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                                      uint index [[thread_position_in_threadgroup]]) {
+  threadgroup float shared[68];
+  shared[index] = x[index];
+  if (index < 4) shared[64 + index] = x[index];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const float2 v = *reinterpret_cast<threadgroup const float2*>(shared + index);
+  y[index] = v.x + v.y;
+}
+
+// The barrier orders threadgroup memory; the values go by device memory.
+kernel void wrong_fence_for_device(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                                   uint index [[thread_position_in_threadgroup]]) {
+  y[index] = x[index];
+  threadgroup_barrier(mem_flags::mem_none);
+  const float other = y[63 - index];
+  threadgroup_barrier(mem_flags::mem_device);
+  y[index] = other;
+}
+
+// Half of a simdgroup sums while the other half waits for all.
+kernel void sum_against_barrier(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                                uint index [[thread_position_in_threadgroup]]) {
+  float sum = x[index];
+  if (index % 32 < 16) {
+    sum = simd_sum(sum);
+  } else {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  y[index] = sum;
+}

@@ -222,3 +222,21 @@ kernel void shares(device uint *out [[buffer(0)]], ushort lane [[thread_index_in
   simdgroup_barrier(mem_flags::mem_threadgroup);
   out[lane] = shared[31 - lane];
 }
+
+// Functions for objects in thread memory, as MLX writes them.
+struct Walker {
+  const device int *at;
+  const short step;
+  METAL_FUNC Walker(const device int *from, short by) : at(from), step(by) {}
+  METAL_FUNC int value() const thread { return at[0]; }
+  METAL_FUNC void next() thread { at += step; }
+};
+[[kernel, max_total_threads_per_threadgroup(32)]] void walks(const device int *in [[buffer(0)]],
+                                                             device int *out [[buffer(1)]],
+                                                             uint i [[thread_position_in_grid]]) {
+  Walker walker(in + i, 32);
+  int sum = walker.value();
+  walker.next();
+  sum += walker.value();
+  out[i] = sum;
+}

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "core/half.hpp"
 #include "lanes/device_memory.hpp"
@@ -183,6 +184,15 @@ TEST_P(Language, ThreadgroupMemoryOfComputedSize) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(at<uint32_t>(0, lane), kNumbers[(31 - lane) % 4] + 10 * (31 - lane));
   }
+}
+
+TEST_P(Language, FunctionsForObjectsInThreadMemory) {
+  std::vector<int32_t> numbers(64);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  bind(0, numbers);
+  bind(1, std::vector<int32_t>(32));
+  run_kernel("walks");
+  for (int32_t i = 0; i < 32; ++i) EXPECT_EQ(at<int32_t>(1, size_t(i)), 2 * i + 34);
 }
 
 INSTANTIATE_TEST_SUITE_P(In, Language, testing::Bool(),

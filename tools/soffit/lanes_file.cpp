@@ -76,6 +76,7 @@ Result<Json> run(const LanesOptions& options) {
   std::vector<lanes::Instantiation> instantiations;
   if (!templates.empty()) instantiations.push_back({options.entry, templates});
   SOFFIT_TRY(const auto library, lanes::compile(options.what, lanes::Mode::checked, instantiations));
+  for (const std::string& remark : library.remarks()) warn(printable(remark));
   SOFFIT_TRY(const lanes::Kernel* kernel, kernel_of(*library, options.entry));
 
   const uint64_t seed = options.common.seed.value_or(1);
