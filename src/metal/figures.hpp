@@ -30,6 +30,9 @@ struct Chip {
 };
 std::span<const Chip> chips();
 
+// Operations for a byte of memory where a chip's fp32 rate and its bandwidth meet.
+inline double ridge(const Chip& chip) { return chip.teraflops * 1e12 / (chip.gb_per_second * 1e9); }
+
 // An estimate: the longer of reading `bytes` at 100 % of the bandwidth and issuing `slots` at the rate of fma. Latency,
 // occupancy, caches, launches and the indices' arithmetic, of which compilers fold most, are left out.
 double estimated_seconds(const Chip& chip, double slots, double bytes);

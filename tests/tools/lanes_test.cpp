@@ -131,6 +131,22 @@ TEST_F(LanesCommand, RunsAKernelOfTheUsers) {
   EXPECT_EQ(json::parse(wrong.out)[0]["checked"], false);
 }
 
+// Estimates are called so, for every chip, beside the ridge and both intensities.
+TEST_F(LanesCommand, EstimatesTimesOfChips) {
+  const Outcome text = run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--rows", "8"});
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("weight B"), HasSubstr("activation B"), HasSubstr("Estimated µs, not measured"),
+                              HasSubstr("ridge flop/B"), HasSubstr("M1 Ultra"), HasSubstr("M5 Max")));
+  const Outcome run =
+      run_program({"lanes", "linear", "--format", "q4_k", "--variant", "seed", "--rows", "8", "--output", "json"});
+  const json row = json::parse(run.out)[0];
+  EXPECT_NEAR(row["ridge_intensity"]["M2 Pro"].get<double>(), 6.8e12 / 204.8e9, 1e-9);
+  EXPECT_EQ(row["estimate_seconds"].size(), row["ridge_intensity"].size());
+  EXPECT_EQ(row["weight_bytes"], 8 * 4096 / 256 * 144);
+  EXPECT_EQ(row["activation_bytes"], 8 / 2 * 4096 * 2);
+  EXPECT_NEAR(row["intensity_issued"].get<double>(), 1.28, 1e-9);
+}
+
 // Cohorts and teams of the first write-up, out of recorded loads.
 TEST_F(LanesCommand, DrawsTheLaneMapOfAStep) {
   const std::string picture = (directory_ / "map.svg").string();

@@ -11,6 +11,7 @@
 #include "check/random.hpp"
 #include "command.hpp"
 #include "console.hpp"
+#include "metal/figures.hpp"
 #include "metal/lane_dequantize.hpp"
 #include "metal/linear_problem.hpp"
 #include "metal/variants.hpp"
@@ -37,6 +38,8 @@ void add_figures(Json& row, const metal::Figures& f, uint64_t weights, uint64_t 
   row["segments_128"] = f.segments[2];
   row["intensity_issued"] = issued > 0 && n > 0 ? Json(operations / issued) : Json();
   row["intensity_memory"] = memory_bytes > 0 && n > 0 ? Json(operations / memory_bytes) : Json();
+  row["ridge_intensity"] = Json::object();
+  for (const metal::Chip& chip : metal::chips()) row["ridge_intensity"][std::string(chip.name)] = metal::ridge(chip);
   row["estimate_seconds"] = Json::object();
   for (const metal::Chip& chip : metal::chips()) {
     row["estimate_seconds"][std::string(chip.name)] =
@@ -63,7 +66,6 @@ void add_faults(Json& row, const std::vector<lanes::Fault>& faults, uint64_t tot
 
 namespace {
 
-std::string show_m2_pro(const Json& seconds) { return fmt::format("{:.1f}", seconds["M2 Pro"].get<double>() * 1e6); }
 std::string show_yes(const Json& value) { return value.is_null() ? "-" : value.get<bool>() ? "yes" : "NO"; }
 
 const std::vector<Column> kColumns = {
@@ -81,9 +83,10 @@ const std::vector<Column> kColumns = {
     {"segments_32", "seg 32", show_fixed(1)},
     {"segments_64", "64", show_fixed(1)},
     {"segments_128", "128", show_fixed(1)},
+    {"weight_bytes", "weight B", {}},
+    {"activation_bytes", "activation B", {}},
     {"intensity_issued", "flop/B issued", show_fixed(2)},
     {"intensity_memory", "memory", show_fixed(2)},
-    {"estimate_seconds", "M2 Pro, estimated µs", show_m2_pro},
     {"checked", "right", show_yes},
 };
 
@@ -141,7 +144,37 @@ Result<std::vector<const metal::Variant*>> chosen_variants(const LanesOptions& o
   return chosen;
 }
 
-void print_lanes(Output output, const std::vector<Json>& rows) { print_rows(output, kColumns, rows); }
+namespace {
+
+// A chip a line, a kernel a column.
+void print_estimates(Output output, const std::vector<Json>& rows) {
+  std::vector<Column> columns = {{"chip", "chip", {}}, {"ridge", "ridge flop/B", show_fixed(1)}};
+  for (size_t r = 0; r < rows.size(); ++r)
+    columns.push_back({std::to_string(r), rows[r]["kernel"].get<std::string>(), show_fixed(2)});
+  std::vector<Json> chips;
+  for (const metal::Chip& chip : metal::chips()) {
+    Json line = {{"chip", chip.name}, {"ridge", metal::ridge(chip)}};
+    for (size_t r = 0; r < rows.size(); ++r) {
+      line[std::to_string(r)] = rows[r]["estimate_seconds"][std::string(chip.name)].get<double>() * 1e6;
+    }
+    chips.push_back(std::move(line));
+  }
+  print(
+      "\nEstimated µs, not measured: the longer of issuing the slots at the chip's fp32 rate and reading the operands "
+      "once "
+      "at\nits bandwidth, both as published (of M5 no fp32 rate is: M4's). Ridge: where the two meet.\n");
+  print_rows(output, columns, chips);
+}
+
+}  // namespace
+
+void print_lanes(Output output, const std::vector<Json>& rows) {
+  print_rows(output, kColumns, rows);
+  // More columns than a page has are for JSON.
+  constexpr size_t kMostKernels = 6;
+  if ((output == Output::text || output == Output::md) && !rows.empty() && rows.size() <= kMostKernels)
+    print_estimates(output, rows);
+}
 
 namespace {
 
