@@ -1,5 +1,6 @@
 // Declarations of namespace scope: types, functions, constants, instantiations.
 #include <algorithm>
+#include <utility>
 
 #include "core/concat.hpp"
 #include "lanes/names.hpp"
@@ -168,8 +169,10 @@ void Translator::type_definition() {
     if (const Token& t = tokens_[at_ - 1]; t.identifier()) types_.insert(std::string(t.text));
     return copy();
   }
+  const bool is_struct = now().is("struct");
   copy();
   while (attributes_begin(at_)) at_ = attributes_end(at_);
+  const bool nameless = is_struct && now().is("{");
   if (now().identifier()) {
     types_.insert(std::string(now().text));
     structs_.insert(std::string(now().text));
@@ -179,7 +182,9 @@ void Translator::type_definition() {
   if (now().is(":")) raw(find(at_, tokens_.size() - 1, "{"));
   const size_t close = matching(at_);
   expect("{");
+  const bool outer = std::exchange(anonymous_, nameless && tokens_[close + 1].is(";"));
   struct_body(close);
+  anonymous_ = outer;
   copy();
   // Behind a typedef's body stand names of the type, else of variables.
   for (size_t i = at_; !tokens_[i].is(";"); ++i) {
@@ -270,6 +275,7 @@ void Translator::function_or_variable(bool is_template, bool member) {
     for (size_t k = at_ + 1; k < end; ++k) {
       if (tokens_[k].identifier() && !tokens_[k + 1].identifier()) members_.insert(std::string(tokens_[k].text));
     }
+    anonymous_member();
     raw(end);
     return copy();
   }
@@ -277,6 +283,19 @@ void Translator::function_or_variable(bool is_template, bool member) {
   if (!is_constant && !is_constexpr)
     fault(at_, "a variable of namespace scope has to be in the constant address space");
   global_variable(end, attributes);
+}
+
+// The type of a number in an anonymous struct; see shim/member.h.
+void Translator::anonymous_member() {
+  const size_t ends = type_end(at_);
+  const bool scalar = anonymous_ && checked() && ends == at_ + 1 && tokens_[ends].identifier() &&
+                      !tokens_[ends + 1].is("[") && is_number_type({at_, ends});
+  if (!scalar || (now().text.back() >= '2' && now().text.back() <= '4')) return;
+  line_of(now());
+  put("lanes::Member<NativeConstant<");
+  type(ends);
+  put(">>");
+  uses_members_ = true;
 }
 
 void Translator::global_variable(size_t end, const Attributes& attributes) {

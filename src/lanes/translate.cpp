@@ -118,7 +118,8 @@ Result<std::string> Translator::run() {
   }
   if (request_.remarks) *request_.remarks = std::move(remarks_);
   const std::string_view mode = request_.mode == Mode::checked ? "checked" : "plain";
-  return concat("#include \"", mode, ".h\"\nnamespace metal { namespace {\n", out_, "\n", tables());
+  return concat("#include \"", mode, ".h\"\n", uses_members_ ? "#include \"member.h\"\n" : "",
+                "namespace metal { namespace {\n", out_, "\n", tables());
 }
 
 Result<std::string> translate(std::string_view preprocessed, const TranslationRequest& request) {

@@ -82,6 +82,7 @@ class Translator {
   void instantiation();
   void type_definition();
   void struct_body(size_t end);
+  void anonymous_member();
   void alias();
   void function_or_variable(bool is_template, bool member);
   void specifiers(size_t end, bool member);
@@ -201,7 +202,7 @@ class Translator {
     Range body;
   };
   std::vector<FunctionEntry> functions_;  // with bodies
-  bool in_kernel_ = false;
+  bool in_kernel_ = false, anonymous_ = false, uses_members_ = false;
   std::vector<std::string> faults_, remarks_;
 };
 

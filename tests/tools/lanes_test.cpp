@@ -188,6 +188,38 @@ kernel void codes(device float* out [[buffer(0)]], device const uchar* in [[buff
   EXPECT_THAT(drawn("uchar", "288"), HasSubstr("Of buffer 1 no format is known"));
 }
 
+// A block as ggml declares it, with two scales alone or as a pair: 1.5 and 0.25, codes 1 to 4.
+TEST_F(LanesCommand, TakesAnonymousStructsOfBlocks) {
+  const std::string kernel = write("anonymous.metal", R"(#include <metal_stdlib>
+using namespace metal;
+typedef struct {
+  union {
+    struct { half d; half dmin; };
+    half2 dm;
+  };
+  uint8_t qs[4];
+} block_of_two;
+static_assert(sizeof(block_of_two) == 8, "scales and codes");
+kernel void scales(device const block_of_two *in [[buffer(0)]], device float *out [[buffer(1)]],
+                   device block_of_two *copy [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  const float d = i < 16 ? in->d : in->d / 16.h;
+  const half2 both = in->dm;
+  out[i] = d * in->qs[i % 4] - in->dmin + both.y * both.x;
+  if (i == 0) copy->dmin = in->d * 2.0h;
+}
+)");
+  std::vector<float> expected;
+  for (int i = 0; i < 32; ++i) expected.push_back((i < 16 ? 1.5f : 1.5f / 16) * float(i % 4 + 1) - 0.25f + 0.375f);
+  write("expected.bin", std::string(reinterpret_cast<const char*>(expected.data()), 128));
+  write("copy.bin", std::string("\0\0\0\x42\0\0\0\0", 8));  // 3 as fp16, behind 2 bytes
+  const std::string arguments = write("arguments.json", R"({"weights": 32, "bytes": {"0": "003e0034 01020304"},
+    "buffers": {"1": {"type": "float", "count": 32, "expect": "expected.bin"},
+                "2": {"type": "uchar", "count": 8, "expect": "copy.bin"}}})");
+  const Outcome run = run_program({"lanes", kernel, "--args", arguments, "--output", "json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)[0]["checked"], true);
+}
+
 TEST_F(LanesCommand, ReportsFaultsByLineAndLane) {
   const std::string arguments = write("arguments.json", R"({"template": ["64"], "bytes": {"2": "00000040"},
     "buffers": {"0": {"type": "float", "count": 64}, "1": {"type": "half", "count": 30}}})");
