@@ -5,8 +5,11 @@ include_guard(GLOBAL)
 # Appends the C++ file made of SOURCE to OUTPUTS.
 function(soffit_metal_to_cpp SOURCE MODE OUTPUTS)
   cmake_path(GET SOURCE STEM name)
-  set(preprocessed ${CMAKE_CURRENT_BINARY_DIR}/${name}.ii)
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}_${MODE}.cpp)
+  set(extension cpp)
+  if(MODE STREQUAL "cuda")
+    set(extension cu)
+  endif()
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}_${MODE}.${extension})
   cmake_path(RELATIVE_PATH SOURCE BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE display)
   set(preprocessed ${CMAKE_CURRENT_BINARY_DIR}/${name}_${MODE}.ii)
   add_custom_command(
@@ -23,8 +26,10 @@ function(soffit_metal_to_cpp SOURCE MODE OUTPUTS)
   if(MODE STREQUAL "checked")
     set(optimised -O1)
   endif()
-  set_source_files_properties(${output} PROPERTIES GENERATED TRUE COMPILE_OPTIONS
-                              "-w;-fno-strict-aliasing;-fwrapv;${optimised}")
+  if(NOT MODE STREQUAL "cuda")
+    set_source_files_properties(${output} PROPERTIES GENERATED TRUE COMPILE_OPTIONS
+                                "-w;-fno-strict-aliasing;-fwrapv;${optimised}")
+  endif()
   set(${OUTPUTS} ${${OUTPUTS}} ${output} PARENT_SCOPE)
 endfunction()
 

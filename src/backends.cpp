@@ -7,6 +7,10 @@
 #ifdef SOFFIT_LANES
 #include "metal/backend.hpp"
 #endif
+#ifdef SOFFIT_METAL_CUDA
+#include "metal/cuda/backend.hpp"
+#include "metal/cuda/device.hpp"
+#endif
 
 namespace soffit {
 namespace {
@@ -23,7 +27,13 @@ constexpr BackendEntry kLanes = {
 }  // namespace
 
 std::span<const BackendEntry> backends() {
-  static const std::array kList = {BackendEntry{"cpu", cpu::available, cpu::instruction_sets, cpu::create}, kLanes};
+  static const std::array kList = {
+      BackendEntry{"cpu", cpu::available, cpu::instruction_sets, cpu::create},
+      kLanes,
+#ifdef SOFFIT_METAL_CUDA
+      BackendEntry{"metal-cuda", metal::cuda_available, metal::cuda_modes, metal::create_on_cuda},
+#endif
+  };
   return kList;
 }
 

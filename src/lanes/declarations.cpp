@@ -314,7 +314,7 @@ void Translator::global_variable(size_t end, const Attributes& attributes) {
   const bool array = next().is("[") && !attributes_begin(at_ + 1);
   const auto function_constant = std::ranges::find(attributes, "function_constant", &Attribute::name);
   if (function_constant != attributes.end()) {
-    put(concat("static constinit NativeConstant<", type_text, "> ", name, "{}; static constinit bool ", name,
+    put(concat(in_memory(), "NativeConstant<", type_text, "> ", name, "{}; ", in_memory(), "bool ", name,
                "_is_defined = false;"));
     constants_.push_back({name, function_constant->arguments});
     derived_names_.insert(name);
@@ -329,13 +329,13 @@ void Translator::global_variable(size_t end, const Attributes& attributes) {
   if (derived) {
     const size_t equals = find(at_, end, "=");
     if (array || equals == end) fault(at_, "an array cannot depend on function constants here");
-    put(concat("static constinit NativeConstant<", type_text, "> ", name, "{};"));
+    put(concat(in_memory(), "NativeConstant<", type_text, "> ", name, "{};"));
     derived_ += concat("  ", name, " = ", text_of({equals + 1, end}), ";\n");
     derived_names_.insert(name);
     at_ = end + 1;
     return;
   }
-  put(array ? concat("alignas(16) static constinit ", type_text)
+  put(array ? concat("alignas(16) ", in_memory(), type_text)
             : concat("static constexpr NativeConstant<", type_text, ">"));
   if (array) arrays_.push_back(namespace_ + name);
   raw(end);

@@ -12,8 +12,9 @@ void Translator::function(size_t name, const Attributes& attributes, bool is_tem
   const std::string function_name(tokens_[name].text);
   if (is_library_function(function_name)) own_functions_.insert(function_name);
   if (is_template) function_templates_.insert(function_name);
-  specifiers(name, member);
   const size_t open = find(name, tokens_.size() - 1, "(");
+  if (cuda() && !is_defaulted(open)) put("__device__");
+  specifiers(name, member);
   while (at_ < open) copy();  // operator+ is two tokens
   const size_t close = matching(open);
   const ParsedKernel parsed = is_kernel ? kernel(name, attributes, is_template) : ParsedKernel();
@@ -43,6 +44,12 @@ void Translator::function(size_t name, const Attributes& attributes, bool is_tem
   kernels_.push_back(parsed);
   kernels_.back().scope = scope;
   if (!is_template) entries_.push_back({parsed.host_name, parsed.name, kernels_.size() - 1});
+}
+
+bool Translator::is_defaulted(size_t open) const {
+  size_t i = matching(open) + 1;
+  while (tokens_[i].is("const") || tokens_[i].is("noexcept")) ++i;
+  return tokens_[i].is("=");
 }
 
 void Translator::function_body(std::string_view name) {
@@ -129,7 +136,7 @@ ParsedParameter Translator::parameter(Range range) {
   }
   if (result.kind.empty())
     fault(range.begin, concat("nothing says what the parameter '", result.name, "' is bound to"));
-  if (result.kind == "threadgroup" && result.index.empty()) result.index = "0";
+  if (result.kind == "threadgroup" && result.index.empty()) result.index = '0';
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The translator as a program of the build: metal_to_cpp plain|checked|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT
+// The translator as a program of the build: metal_to_cpp plain|checked|cuda|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT
 // ROOT is taken off the names of files, so that no path of this machine gets into the program.
 #include <cstdio>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 7) {
-    std::fputs("usage: metal_to_cpp plain|checked|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT\n", stderr);
+    std::fputs("usage: metal_to_cpp plain|checked|cuda|opencl SYMBOL ROOT NAME PREPROCESSED OUTPUT\n", stderr);
     return 2;
   }
   std::ifstream in(argv[5], std::ios::binary);
@@ -21,10 +21,12 @@ int main(int argc, char** argv) {
   const std::string root = argv[3];
   for (size_t at = 0; (at = source.find("\"" + root, at)) != std::string::npos;) source.erase(at + 1, root.size());
   soffit::lanes::TranslationRequest request;
-  request.mode = argv[1] == std::string("checked") ? soffit::lanes::Mode::checked : soffit::lanes::Mode::plain;
+  using soffit::lanes::Mode;
+  const std::string mode = argv[1];
+  request.mode = mode == "checked" ? Mode::checked : mode == "cuda" ? Mode::cuda : Mode::plain;
   request.library_symbol = argv[2];
   request.source_name = argv[4];
-  const bool opencl = argv[1] == std::string("opencl");
+  const bool opencl = mode == "opencl";
   const auto translation =
       opencl ? soffit::lanes::to_opencl(source, argv[4]) : soffit::lanes::translate(source, request);
   if (!translation) {

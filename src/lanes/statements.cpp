@@ -135,7 +135,8 @@ void Translator::simple_statement() {
   expect(";");
 }
 
-// threadgroup float a[32], b;  becomes references to memory that the threadgroup's lanes share.
+// threadgroup float a[32], b;  becomes references to memory that the threadgroup's lanes share; CUDA has such
+// variables.
 void Translator::threadgroup_variables(size_t end) {
   const size_t type_ends = type_end(at_);
   const std::string type = text_of({at_, type_ends});
@@ -148,8 +149,12 @@ void Translator::threadgroup_variables(size_t end) {
     if (find(at_, declarator_end, "=") != declarator_end) fault(at_, "a threadgroup variable has no initialiser");
     const std::string name(now().text), dimensions = text_of({at_ + 1, declarator_end});
     const std::string alias = concat("Shared_", serial_);
-    put(concat("using ", alias, " = ", type, dimensions, "; ", alias, "& ", name, " = lanes::threadgroup_variable<",
-               alias, ">(", serial_, ");"));
+    if (cuda()) {
+      put(concat("__shared__ alignas(16) ", type, name, dimensions, ";"));
+    } else {
+      put(concat("using ", alias, " = ", type, dimensions, "; ", alias, "& ", name, " = lanes::threadgroup_variable<",
+                 alias, ">(", serial_, ");"));
+    }
     ++serial_;
     at_ = declarator_end + (declarator_end < end ? 1 : 0);
   }

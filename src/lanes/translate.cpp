@@ -117,9 +117,9 @@ Result<std::string> Translator::run() {
     return unsupported(std::move(message));
   }
   if (request_.remarks) *request_.remarks = std::move(remarks_);
-  const std::string_view mode = request_.mode == Mode::checked ? "checked" : "plain";
-  return concat("#include \"", mode, ".h\"\n", uses_members_ ? "#include \"member.h\"\n" : "",
-                "namespace metal { namespace {\n", out_, "\n", tables());
+  static constexpr std::string_view kHeaders[] = {"plain.h", "checked.h", "lanes/shim/cuda.h"};
+  return concat("#include \"", kHeaders[size_t(request_.mode)], "\"\n", uses_members_ ? "#include \"member.h\"\n" : "",
+                "namespace metal { namespace {\n", out_, "\n", cuda() ? cuda_tables() : tables());
 }
 
 Result<std::string> translate(std::string_view preprocessed, const TranslationRequest& request) {

@@ -1,4 +1,4 @@
-// From preprocessed Metal source to C++ for the headers in shim/.
+// From preprocessed Metal source to C++ for the headers in shim/, or to CUDA C++.
 //
 // The text stays what it is, line by line: address spaces and attributes go, names of types become those of the shim,
 // and in the checked mode each operator gets its site (shim/site.h), each statement its place, each function and loop
@@ -16,7 +16,7 @@
 
 namespace soffit::lanes {
 
-enum class Mode : uint8_t { plain, checked };
+enum class Mode : uint8_t { plain, checked, cuda };  // cuda: for nvcc, threads for lanes and warps for simdgroups
 
 // A kernel template made a kernel. One that the source instantiates itself is there without being asked for.
 struct Instantiation {
@@ -27,7 +27,7 @@ struct Instantiation {
 struct TranslationRequest {
   Mode mode = Mode::plain;
   std::string source_name;     // as Library::source and in messages
-  std::string library_symbol;  // of the extern "C" function that returns the Library
+  std::string library_symbol;  // of the extern "C" function that returns the Library or CudaLibrary
   std::vector<Instantiation> instantiations;
   std::vector<std::string>* remarks = nullptr;  // what Metal takes, and perhaps not as it was meant; by line
 };

@@ -92,6 +92,7 @@ class Translator {
   // functions.cpp
   void function(size_t name, const Attributes& attributes, bool is_template, bool member);
   void function_body(std::string_view name);
+  bool is_defaulted(size_t open) const;  // whose parameters begin there: f(…) = default
   void parameter_list(size_t close);
   ParsedKernel kernel(size_t name, const Attributes& attributes, bool is_template);
   ParsedParameter parameter(Range range);
@@ -149,7 +150,13 @@ class Translator {
   uint32_t site(const Token& token, std::string_view text);
   std::string at(const Token& token, std::string_view text);  // "lanes::At{n}"
   bool checked() const { return request_.mode == Mode::checked && !raw_; }
+  bool cuda() const { return request_.mode == Mode::cuda; }
+  // Before a variable of namespace scope that may change, or has an address.
+  std::string_view in_memory() const { return cuda() ? "static __device__ " : "static constinit "; }
   std::string tables() const;
+  std::string cuda_tables() const;
+  std::string parameter_table() const;
+  std::string call_of(size_t entry) const;
   std::string kernel_table() const;
 
   struct SiteEntry {

@@ -4,31 +4,12 @@
 #include <mutex>
 
 #include "core/concat.hpp"
-#include "lanes/device_memory.hpp"
 #include "lanes/launch.hpp"
+#include "metal/host_buffers.hpp"
 #include "metal/lane_libraries.hpp"
 
 namespace soffit::metal {
 namespace {
-
-class OwnBuffer final : public DeviceBuffer {
- public:
-  explicit OwnBuffer(lanes::DeviceMemory memory) : memory_(std::move(memory)) {}
-  std::byte* data() const override { return memory_.data(); }
-  uint64_t bytes() const override { return memory_.bytes(); }
-
- private:
-  lanes::DeviceMemory memory_;
-};
-class WrappedBuffer final : public DeviceBuffer {
- public:
-  explicit WrappedBuffer(std::span<std::byte> memory) : memory_(memory) {}
-  std::byte* data() const override { return memory_.data(); }
-  uint64_t bytes() const override { return memory_.size(); }
-
- private:
-  std::span<std::byte> memory_;
-};
 
 struct LanePipeline final : Pipeline {
   const lanes::Library* library = nullptr;
@@ -42,10 +23,7 @@ class LaneDevice final : public Device {
   std::string_view isa() const override { return mode_ == LaneMode::checked ? "checked" : "plain"; }
   int threads() const override { return threads_; }
 
-  Result<std::unique_ptr<DeviceBuffer>> new_buffer(uint64_t bytes) override {
-    SOFFIT_TRY(auto memory, lanes::DeviceMemory::create(bytes));
-    return std::unique_ptr<DeviceBuffer>(std::make_unique<OwnBuffer>(std::move(memory)));
-  }
+  Result<std::unique_ptr<DeviceBuffer>> new_buffer(uint64_t bytes) override { return OwnBuffer::create(bytes); }
   Result<std::unique_ptr<DeviceBuffer>> wrap(std::span<std::byte> memory) override {
     return std::unique_ptr<DeviceBuffer>(std::make_unique<WrappedBuffer>(memory));
   }

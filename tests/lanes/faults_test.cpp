@@ -114,12 +114,15 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{"too_much_memory", FaultKind::memory_limit, "shared[8193]", "32772 bytes"}),
     [](const auto& info) { return std::string(info.param.kernel); });
 
-TEST(Lanes, TwoSumsInTwoLinesAreNotOne) {
+TEST(Lanes, TwoMeetingsInTwoLinesAreNotOne) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), "two_sums", seed).outcome;
-    ASSERT_FALSE(outcome.faults.empty());
-    EXPECT_EQ(outcome.faults[0].kind, FaultKind::divergent);
-    EXPECT_NE(outcome.faults[0].what.find("simd_sum in line"), std::string::npos);
+    for (const auto& [kernel, message] :
+         {std::pair("two_sums", "simd_sum in line"), std::pair("two_barriers", "threadgroup_barrier in line")}) {
+      const Outcome outcome = run_kernel(*soffit_metal_faulty_checked(), kernel, seed).outcome;
+      ASSERT_FALSE(outcome.faults.empty()) << kernel;
+      EXPECT_EQ(outcome.faults[0].kind, FaultKind::divergent) << kernel;
+      EXPECT_NE(outcome.faults[0].what.find(message), std::string::npos) << to_text(outcome.faults[0]);
+    }
   }
 }
 

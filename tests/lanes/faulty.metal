@@ -133,6 +133,18 @@ kernel void two_sums(device const float* x [[buffer(0)]], device float* y [[buff
   y[index] = sum;
 }
 
+// Both sides wait, each in a line of its own.
+kernel void two_barriers(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                         uint index [[thread_position_in_threadgroup]]) {
+  if (index % 2) {
+    y[index] = x[index];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  } else {
+    threadgroup_barrier(mem_flags::mem_none);
+    y[index] = 2.0f * x[index];
+  }
+}
+
 kernel void misaligned_vector(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
                               uint index [[thread_position_in_threadgroup]]) {
   const float4 v = *reinterpret_cast<device const float4*>(x + index % 8);

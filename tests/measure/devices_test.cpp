@@ -24,7 +24,7 @@ TEST(Devices, JsonSaysWhatThereIsAndWhyNot) {
     names.insert(row.at("backend").get<std::string>());
     EXPECT_EQ(row.at("available").get<bool>(), row.at("reason").get<std::string>().empty()) << row;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"cpu", "cuda", "metal", "metal-lanes"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"cpu", "cuda", "metal", "metal-lanes"}));
 
   const Json& cpu = rows.at(0);
   ASSERT_EQ(cpu["backend"], "cpu");

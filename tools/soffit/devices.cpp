@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "command.hpp"
 #include "console.hpp"
@@ -16,8 +15,6 @@
 
 namespace soffit::tool {
 namespace {
-
-constexpr std::array<std::string_view, 4> kNames = {"cpu", "cuda", "metal", "metal-lanes"};
 
 // Formats by operation, as the backend's one predicate says.
 Json formats_of(const Backend& backend) {
@@ -136,7 +133,7 @@ int devices(const CommonOptions& options) {
   // What was asked for by name must be there.
   if (const auto asked = make_backend(options); !asked) return fail(asked.error());
   std::vector<Json> rows;
-  for (const std::string_view name : kNames) {
+  for (const std::string& name : backend_names()) {
     BackendOptions backend;
     if (name == options.backend) backend.isa = options.isa, backend.threads = options.threads;
     rows.push_back(describe(name, backend));

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <array>
 
+#include "soffit/backend.hpp"
+
 namespace soffit::tool {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSingleDashWords = {"-ngl", "-cnv"};
 
 // The contract's names; which of them this machine has is the backend's to say.
-const std::vector<std::string> kBackends = {"cpu", "cuda", "metal", "metal-lanes"};
 const std::vector<std::string> kIsas = {"auto",         "scalar",    "avx2",   "avx_vnni", "avx512",  "amx",  "neon",
                                         "neon_dotprod", "neon_i8mm", "hopper", "generic",  "checked", "plain"};
 const std::vector<std::string> kOutputs = {"text", "md", "csv", "json"};
@@ -29,11 +30,23 @@ Output parse_output(std::string_view kind) {
 
 }  // namespace
 
+const std::vector<std::string>& backend_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = {"cpu", "cuda", "metal", "metal-lanes"};
+    for (const BackendEntry& entry : backends()) {
+      if (std::ranges::find(names, entry.name) == names.end()) names.emplace_back(entry.name);
+    }
+    return names;
+  }();
+  return kNames;
+}
+
 void add_common_options(CLI::App& app, CommonOptions& options) {
   const auto common = [](Option option) { option.group("Common options"); };
   common(add_path(app, "-m,--model", options.model, "GGUF file; any part of a split one"));
   common(add_whole(app, "-t,--threads", options.threads, "threads (default: the cores it may use)", 1, 4096));
-  common(add_choice(app, "--backend", options.backend, kBackends, "one of " + joined(kBackends) + " (default: cpu)"));
+  common(add_choice(app, "--backend", options.backend, backend_names(),
+                    "one of " + joined(backend_names()) + " (default: cpu)"));
   common(add_choice(app, "--isa", options.isa, kIsas, "instruction set, one of " + joined(kIsas) + " (default: auto)"));
   common(add_whole(app, "--device", options.device, "which device of the backend (default: 0)", 0, kMost));
   common(

@@ -27,6 +27,8 @@ struct CommonOptions {
   Output output = Output::text;
 };
 
+// Those of the contract, and what else is built in.
+const std::vector<std::string>& backend_names();
 // Declares all of them. `options` must live until the command has run.
 void add_common_options(CLI::App& app, CommonOptions& options);
 // The same, and -m must be given.

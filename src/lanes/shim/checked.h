@@ -9,10 +9,12 @@
 #include "site.h"
 #include "vector.h"
 #include "math.h"
+#include "exchange.h"
 #include "simd.h"
 #include "simdgroup_matrix.h"
 #include "types.h"
 #include "arguments.h"
+#include "lane_arguments.h"
 #include "scope.h"
 // clang-format on
 

@@ -115,18 +115,18 @@ struct Library {
 struct BufferArgument {
   void* at;
   template <class T>
-  operator T*() const {
+  constexpr operator T*() const {
     return static_cast<T*>(at);
   }
   template <class T>
-  operator T&() const {
+  constexpr operator T&() const {
     return *static_cast<T*>(at);
   }
 };
 struct PositionArgument {
   Position at;
   template <class T>
-  operator T() const;
+  constexpr operator T() const;
 };
 
 template <class T>

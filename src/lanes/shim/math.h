@@ -319,21 +319,23 @@ template <class T>
 struct Representation {  // of a number
   using Native = metal::Native<T>;
   static constexpr int kCount = 1;
-  static auto get(const T& from, int) { return soffit::lanes::native_value(from); }
-  static soffit::lanes::Flags flags(const T& from) { return soffit::lanes::flags_of(from); }
-  static auto made(const Native* from, soffit::lanes::Flags flags) { return soffit::lanes::with_flags(*from, flags); }
+  static constexpr auto get(const T& from, int) { return soffit::lanes::native_value(from); }
+  static constexpr soffit::lanes::Flags flags(const T& from) { return soffit::lanes::flags_of(from); }
+  static constexpr auto made(const Native* from, soffit::lanes::Flags flags) {
+    return soffit::lanes::with_flags(*from, flags);
+  }
 };
 template <class T, int n>
 struct Representation<vec<T, n>> {
   using Native = metal::Native<T>;
   static constexpr int kCount = n;
-  static auto get(const vec<T, n>& from, int i) { return soffit::lanes::native_value(from[i]); }
-  static soffit::lanes::Flags flags(const vec<T, n>& from) {
+  static constexpr auto get(const vec<T, n>& from, int i) { return soffit::lanes::native_value(from[i]); }
+  static constexpr soffit::lanes::Flags flags(const vec<T, n>& from) {
     soffit::lanes::Flags result = 0;
     for (int i = 0; i < n; ++i) result |= soffit::lanes::flags_of(from[i]);
     return result;
   }
-  static auto made(const Native* from, soffit::lanes::Flags flags) {
+  static constexpr auto made(const Native* from, soffit::lanes::Flags flags) {
     vec<T, n> result;
     for (int i = 0; i < n; ++i) result[i] = soffit::lanes::with_flags(from[i], flags);
     return result;
@@ -341,7 +343,7 @@ struct Representation<vec<T, n>> {
 };
 
 template <class To, class From>
-inline auto as_type(const From& from) {
+constexpr auto as_type(const From& from) {
   using Source = Representation<From>;
   using Target = Representation<To>;
   static_assert(sizeof(typename Source::Native) * Source::kCount == sizeof(typename Target::Native) * Target::kCount,

@@ -74,7 +74,7 @@ constexpr To converted(From value) {
 // Rounded once. A product of two small floats is exact in fp32; its sum with a third is rounded to odd in fp32 first,
 // so that the second rounding sees on which side of a midpoint the exact sum lies.
 template <class T>
-inline T fused(T a, T b, T c) {
+constexpr T fused(T a, T b, T c) {
   if constexpr (kSmallFloat<T>) {
     const double exact_product = double(float(a)) * double(float(b)), addend = double(float(c));
     const double sum = exact_product + addend;

@@ -8,10 +8,12 @@
 #include "scalar_plain.h"
 #include "vector.h"
 #include "math.h"
+#include "exchange.h"
 #include "simd.h"
 #include "simdgroup_matrix.h"
 #include "types.h"
 #include "arguments.h"
+#include "lane_arguments.h"
 // clang-format on
 
 namespace metal {

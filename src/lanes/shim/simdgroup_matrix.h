@@ -11,12 +11,12 @@ struct simdgroup_matrix {
   vec<T, 2> element;
 
   simdgroup_matrix() = default;
-  explicit simdgroup_matrix(T diagonal) {
-    const unsigned l = soffit::lanes::lane().lane;
+  SOFFIT_LANES_CALL explicit simdgroup_matrix(T diagonal) {
+    const unsigned l = own_lane();
     for (unsigned i = 0; i < 2; ++i) element[i] = T(l / 4 == 2 * (l % 4) + i ? diagonal : T(0));
   }
-  vec<T, 2>& thread_elements() { return element; }
-  const vec<T, 2>& thread_elements() const { return element; }
+  constexpr vec<T, 2>& thread_elements() { return element; }
+  constexpr const vec<T, 2>& thread_elements() const { return element; }
 };
 
 using simdgroup_float8x8 = simdgroup_matrix<Stored<float>, 8, 8>;
@@ -24,7 +24,7 @@ using simdgroup_half8x8 = simdgroup_matrix<Stored<soffit::lanes::Half>, 8, 8>;
 using simdgroup_bfloat8x8 = simdgroup_matrix<Stored<soffit::lanes::Bfloat>, 8, 8>;
 
 template <class T, int columns, int rows = columns, Number A>
-simdgroup_matrix<T, columns, rows> make_filled_simdgroup_matrix(const A& value) {
+constexpr simdgroup_matrix<T, columns, rows> make_filled_simdgroup_matrix(const A& value) {
   simdgroup_matrix<T, columns, rows> filled;
   for (int i = 0; i < 2; ++i) filled.element[i] = value;
   return filled;
@@ -35,12 +35,13 @@ struct NoOrigin {
   constexpr NoOrigin() = default;
   constexpr NoOrigin(int) {}
   template <class T>
-  NoOrigin(vec<T, 2> at) : x(::size_t(at[0])), y(::size_t(at[1])) {}
+  constexpr NoOrigin(vec<T, 2> at) : x(::size_t(at[0])), y(::size_t(at[1])) {}
 };
 
 // Where this lane's element i is: `row` counts in steps of elements_per_row.
-inline ::size_t element_offset(int i, ::size_t elements_per_row, const NoOrigin& origin, bool transposed) {
-  const unsigned l = soffit::lanes::lane().lane;
+SOFFIT_LANES_CALL inline ::size_t element_offset(int i, ::size_t elements_per_row, const NoOrigin& origin,
+                                                 bool transposed) {
+  const unsigned l = own_lane();
   const ::size_t row = l / 4, column = 2 * (l % 4) + unsigned(i);
   return transposed ? (origin.y + column) * elements_per_row + origin.x + row
                     : (origin.y + row) * elements_per_row + origin.x + column;
@@ -48,50 +49,53 @@ inline ::size_t element_offset(int i, ::size_t elements_per_row, const NoOrigin&
 
 // All lanes take part, so they meet first: a lane that is elsewhere is a fault.
 template <class T, class M>
-void simdgroup_load(M& to, const T* from, ::size_t elements_per_row = 8, NoOrigin origin = {},
-                    bool transposed = false) {
-  exchanged(nullptr, 0, 0);
+SOFFIT_LANES_CALL void simdgroup_load(M& to, const T* from, ::size_t elements_per_row = 8, NoOrigin origin = {},
+                                      bool transposed = false) {
+  meet_simdgroup();
   for (int i = 0; i < 2; ++i) to.element[i] = from[element_offset(i, elements_per_row, origin, transposed)];
 }
 template <class T, class M>
-void simdgroup_store(const M& from, T* to, ::size_t elements_per_row = 8, NoOrigin origin = {},
-                     bool transposed = false) {
-  exchanged(nullptr, 0, 0);
+SOFFIT_LANES_CALL void simdgroup_store(const M& from, T* to, ::size_t elements_per_row = 8, NoOrigin origin = {},
+                                       bool transposed = false) {
+  meet_simdgroup();
   for (int i = 0; i < 2; ++i) to[element_offset(i, elements_per_row, origin, transposed)] = from.element[i];
 }
 
+// Its own two elements of each.
+struct MatrixMail {
+  float left[2], right[2];
+};
 // d = a b + c. Sums in fp32; a device leaves their order open.
 template <class D, class A, class B, class C>
-void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
-                                   const simdgroup_matrix<B, 8, 8>& b, const simdgroup_matrix<C, 8, 8>& c) {
+SOFFIT_LANES_CALL void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
+                                                     const simdgroup_matrix<B, 8, 8>& b,
+                                                     const simdgroup_matrix<C, 8, 8>& c) {
   using NativeD = Native<D>;
-  float mail[4];
+  MatrixMail own;
   Flags flags = 0;
   for (int i = 0; i < 2; ++i) {
-    mail[i] = float(soffit::lanes::native_value(a.element[i]));
-    mail[2 + i] = float(soffit::lanes::native_value(b.element[i]));
+    own.left[i] = float(soffit::lanes::native_value(a.element[i]));
+    own.right[i] = float(soffit::lanes::native_value(b.element[i]));
     flags |= soffit::lanes::flags_of(a.element[i], b.element[i], c.element[i]);
   }
-  const Mailbox& box = exchanged(mail, sizeof mail, flags);
-  const unsigned l = soffit::lanes::lane().lane, row = l / 4;
+  const auto& box = exchanged(own, flags);
+  const unsigned l = own_lane(), row = l / 4;
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned column = 2 * (l % 4) + i;
     float sum = float(soffit::lanes::native_value(c.element[i]));
     for (unsigned k = 0; k < 8; ++k) {
-      float left[4], right[4];
-      std::memcpy(left, box.slots[4 * row + k / 2].bytes, sizeof left);
-      std::memcpy(right, box.slots[4 * k + column / 2].bytes, sizeof right);
-      sum = std::fma(left[k % 2], right[2 + column % 2], sum);
+      const MatrixMail left = mail_of<MatrixMail>(box, 4 * row + k / 2),
+                       right = mail_of<MatrixMail>(box, 4 * k + column / 2);
+      sum = std::fma(left.left[k % 2], right.right[column % 2], sum);
     }
-    Flags all = flags;
-    for (unsigned from = 0; from < kLanes; ++from) all |= box.flags[from];
+    const Flags all = flags | all_flags(box);
     d.element[i] = soffit::lanes::with_flags(soffit::lanes::converted<NativeD>(sum), all);
   }
   soffit::lanes::count(Cost::floating, 2 * 8, flags);
 }
 template <class D, class A, class B>
-void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
-                        const simdgroup_matrix<B, 8, 8>& b) {
+SOFFIT_LANES_CALL void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup_matrix<A, 8, 8>& a,
+                                          const simdgroup_matrix<B, 8, 8>& b) {
   simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<D, 8>(0.0f));
 }
 

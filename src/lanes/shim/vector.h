@@ -34,69 +34,69 @@ template <class T, int n, int... at>
 struct Swizzle {
   vec<T, n>& whole;
   using Value = vec<T, sizeof...(at)>;
-  operator Value() const { return Value(whole[at]...); }
-  void operator=(const Value& from) {
+  constexpr operator Value() const { return Value(whole[at]...); }
+  constexpr void operator=(const Value& from) {
     int i = 0;
     ((whole[at] = from[i++]), ...);
   }
   template <class U>
-  void operator+=(const U& x) {
+  constexpr void operator+=(const U& x) {
     *this = Value(*this) + x;
   }
   template <class U>
-  void operator-=(const U& x) {
+  constexpr void operator-=(const U& x) {
     *this = Value(*this) - x;
   }
   template <class U>
-  void operator*=(const U& x) {
+  constexpr void operator*=(const U& x) {
     *this = Value(*this) * x;
   }
 };
 
 // The elements' names come first, so that they lie in order.
-#define SOFFIT_VEC_BODY(n)                                                                   \
-  vec() = default;                                                                           \
-  vec(const vec& from) { soffit::lanes::load_elements(elements(), &from.x, alignof(vec)); }  \
-  template <class U>                                                                         \
-  vec(const vec<U, n>& from) {                                                               \
-    for (int i = 0; i < n; ++i) (*this)[i] = from[i];                                        \
-  }                                                                                          \
-  template <class... A>                                                                      \
-  requires(sizeof...(A) > 1 && sizeof...(A) < n &&                                           \
-           (kElements<std::remove_cvref_t<A>> + ...) == n) explicit vec(const A&... parts) { \
-    int at = 0;                                                                              \
-    (put(parts, at), ...);                                                                   \
-  }                                                                                          \
-  vec& operator=(const vec& from) {                                                          \
-    T copy[n];                                                                               \
-    soffit::lanes::load_elements(copy, &from.x, alignof(vec));                               \
-    soffit::lanes::store_elements<n>(&x, copy, alignof(vec));                                \
-    return *this;                                                                            \
-  }                                                                                          \
-  template <class U>                                                                         \
-  vec& operator=(const U& from) {                                                            \
-    return *this = vec(from);                                                                \
-  }                                                                                          \
-  T& operator[](size_t i) { return reinterpret_cast<T*>(this)[i]; }                          \
-  const T& operator[](size_t i) const { return reinterpret_cast<const T*>(this)[i]; }        \
-  template <int... at>                                                                       \
-  vec<T, sizeof...(at)> swizzle() const {                                                    \
-    return vec<T, sizeof...(at)>((*this)[at]...);                                            \
-  }                                                                                          \
-  template <int... at>                                                                       \
-  Swizzle<T, n, at...> swizzle_target() {                                                    \
-    return {*this};                                                                          \
-  }                                                                                          \
-                                                                                             \
- private:                                                                                    \
-  T(&elements())[n] { return reinterpret_cast<T(&)[n]>(*this); }                             \
-  template <Number A>                                                                        \
-  void put(const A& a, int& at) {                                                            \
-    (*this)[at++] = a;                                                                       \
-  }                                                                                          \
-  template <class U, int m>                                                                  \
-  void put(const vec<U, m>& a, int& at) {                                                    \
-    for (int i = 0; i < m; ++i) (*this)[at++] = a[i];                                        \
+#define SOFFIT_VEC_BODY(n)                                                                             \
+  vec() = default;                                                                                     \
+  constexpr vec(const vec& from) { soffit::lanes::load_elements(elements(), &from.x, alignof(vec)); }  \
+  template <class U>                                                                                   \
+  constexpr vec(const vec<U, n>& from) {                                                               \
+    for (int i = 0; i < n; ++i) (*this)[i] = from[i];                                                  \
+  }                                                                                                    \
+  template <class... A>                                                                                \
+  requires(sizeof...(A) > 1 && sizeof...(A) < n &&                                                     \
+           (kElements<std::remove_cvref_t<A>> + ...) == n) constexpr explicit vec(const A&... parts) { \
+    int at = 0;                                                                                        \
+    (put(parts, at), ...);                                                                             \
+  }                                                                                                    \
+  constexpr vec& operator=(const vec& from) {                                                          \
+    T copy[n];                                                                                         \
+    soffit::lanes::load_elements(copy, &from.x, alignof(vec));                                         \
+    soffit::lanes::store_elements<n>(&x, copy, alignof(vec));                                          \
+    return *this;                                                                                      \
+  }                                                                                                    \
+  template <class U>                                                                                   \
+  constexpr vec& operator=(const U& from) {                                                            \
+    return *this = vec(from);                                                                          \
+  }                                                                                                    \
+  constexpr T& operator[](size_t i) { return reinterpret_cast<T*>(this)[i]; }                          \
+  constexpr const T& operator[](size_t i) const { return reinterpret_cast<const T*>(this)[i]; }        \
+  template <int... at>                                                                                 \
+  constexpr vec<T, sizeof...(at)> swizzle() const {                                                    \
+    return vec<T, sizeof...(at)>((*this)[at]...);                                                      \
+  }                                                                                                    \
+  template <int... at>                                                                                 \
+  constexpr Swizzle<T, n, at...> swizzle_target() {                                                    \
+    return {*this};                                                                                    \
+  }                                                                                                    \
+                                                                                                       \
+ private:                                                                                              \
+  constexpr T(&elements())[n] { return reinterpret_cast<T(&)[n]>(*this); }                             \
+  template <Number A>                                                                                  \
+  constexpr void put(const A& a, int& at) {                                                            \
+    (*this)[at++] = a;                                                                                 \
+  }                                                                                                    \
+  template <class U, int m>                                                                            \
+  constexpr void put(const vec<U, m>& a, int& at) {                                                    \
+    for (int i = 0; i < m; ++i) (*this)[at++] = a[i];                                                  \
   }
 
 template <class T>
@@ -212,24 +212,24 @@ struct matrix {
 
   matrix() = default;
   template <Number A>
-  explicit matrix(const A& diagonal) {
+  constexpr explicit matrix(const A& diagonal) {
     for (int c = 0; c < columns; ++c) {
       column[c] = vec<T, rows>(0);
       if (c < rows) column[c][c] = diagonal;
     }
   }
   template <class U>
-  requires(!std::is_same_v<T, U>) explicit matrix(const matrix<U, columns, rows>& from) {
+  requires(!std::is_same_v<T, U>) constexpr explicit matrix(const matrix<U, columns, rows>& from) {
     for (int c = 0; c < columns; ++c) column[c] = vec<T, rows>(from[c]);
   }
   template <class... A>
   requires(sizeof...(A) == columns && columns > 1 &&
-           (std::is_convertible_v<A, vec<T, rows>> && ...)) explicit matrix(const A&... from) {
+           (std::is_convertible_v<A, vec<T, rows>> && ...)) constexpr explicit matrix(const A&... from) {
     int c = 0;
     ((column[c++] = vec<T, rows>(from)), ...);
   }
-  vec<T, rows>& operator[](size_t c) { return column[c]; }
-  const vec<T, rows>& operator[](size_t c) const { return column[c]; }
+  constexpr vec<T, rows>& operator[](size_t c) { return column[c]; }
+  constexpr const vec<T, rows>& operator[](size_t c) const { return column[c]; }
 };
 
 // Without an alignment of its own.
@@ -238,12 +238,12 @@ struct packed_vec {
   T element[n];
   packed_vec() = default;
   template <class U>
-  packed_vec(const vec<U, n>& from) {
+  constexpr packed_vec(const vec<U, n>& from) {
     for (int i = 0; i < n; ++i) element[i] = from[i];
   }
-  T& operator[](size_t i) { return element[i]; }
-  const T& operator[](size_t i) const { return element[i]; }
-  operator vec<T, n>() const {
+  constexpr T& operator[](size_t i) { return element[i]; }
+  constexpr const T& operator[](size_t i) const { return element[i]; }
+  constexpr operator vec<T, n>() const {
     vec<T, n> value;
     for (int i = 0; i < n; ++i) value[i] = element[i];
     return value;
