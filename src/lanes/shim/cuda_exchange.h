@@ -29,7 +29,9 @@ struct WarpMail {
   T own;
   uint32_t present;  // bit i: lane i is there
 };
-__device__ inline void meet_simdgroup() { __syncwarp(); }
+// Loads and stores of matrices need none, and __syncwarp would order memory that Metal does not: racecheck is to see
+// it.
+__device__ inline void meet_simdgroup() {}
 template <class T>
 __device__ WarpMail<T> exchanged(const T& value, Flags) {
   return {value, __ballot_sync(kWarp, true)};

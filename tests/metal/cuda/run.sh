@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The Metal kernels on a CUDA GPU: against the oracle, against the lanes bit by bit, and under compute-sanitizer, which also has
 # to find planted faults. docs/metal-on-cuda.md says what it found.
-#   tests/metal/cuda/run.sh BUILD-DIRECTORY LOG-DIRECTORY [PART…]       parts: check bits planted sanitize check-all bits-all
+#   tests/metal/cuda/run.sh BUILD-DIRECTORY LOG-DIRECTORY [PART…]       parts: suite bits planted sanitize suite-all bits-all sanitize-all
 set -uo pipefail
 if [ $# -lt 2 ]; then sed -n '2,4s/^# *//p' "$0" >&2; exit 2; fi
 build=$1 logs=$2
 shift 2
-parts=${*:-check bits planted sanitize}
+parts=${*:-suite bits planted sanitize}
 mkdir -p "$logs"
 failures=0
 
@@ -16,7 +16,8 @@ program() {  # by its name, wherever it lies in the build directory
   [ -n "$found" ] || { echo "no $1 below $build" >&2; exit 2; }
   echo "$found"
 }
-soffit=$(program soffit) bits=$(program metal_cuda_bits_test) faulty=$(program metal_cuda_faulty)
+test=$(program metal_cuda_test) || exit 2
+faulty=$(program metal_cuda_faulty) || exit 2
 
 # report NAME WANTED GOT: what came of it, with the seconds it took.
 report() {
@@ -28,11 +29,11 @@ report() {
 passes() {  # NAME LIMIT COMMAND…
   local name=$1 limit=$2 log
   shift 2
-  began=$SECONDS log="$logs/${name//[^a-z0-9]/_}.log"
+  began=$SECONDS log="$logs/${name//[^a-zA-Z0-9]/_}.log"
   local got=passes
   timeout "$limit" "$@" >"$log" 2>&1 || got="exit code $?"
   report "$name" passes "$got"
-  grep -E 'cases passed|ERROR SUMMARY|RACECHECK SUMMARY' "$log" | sed 's/^=* */    /' | sort -u
+  grep -E '^[0-9]+ cases|ERROR SUMMARY|RACECHECK SUMMARY' "$log" | sed 's/^=* */    /' | sort -u
 }
 
 sanitizer=(compute-sanitizer --error-exitcode 99 --print-limit 20 --tool)
@@ -70,23 +71,25 @@ planted() {
   done
 }
 
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+compared() {  # FewShapes or AllShapes; a table of the kernels follows
+  passes "bits of the lanes, $1" 600 "$test" --gtest_filter="Bits.$1:Variants.*"
+  grep -E '^(kernel|[a-z0-9_]+ +[0-9]+ )|Failure' "$logs/bits_of_the_lanes__$1.log"
+}
+
+under() {  # TOOL TESTS
+  passes "$1, $2" 600 "${sanitizer[@]}" "$1" "$test" --gtest_filter="$2"
+}
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || exit 2
 for part in $parts; do
   case $part in
-    check) passes "check, few shapes" 300 "$soffit" check --backend metal-cuda --quick ;;
-    check-all) passes "check, all shapes" 580 "$soffit" check --backend metal-cuda ;;
-    bits | bits-all)
-      filter='Bits.FewShapes'
-      [ "$part" = bits ] || filter='Bits.AllShapes'
-      passes "bits of the lanes, $filter" 580 "$bits" --gtest_filter="$filter"
-      grep -E '^(kernel|[a-z0-9_]+ +[0-9]+ )|Failure' "$logs"/bits_of_the_lanes*.log | sed 's/^[^:]*log://'
-      ;;
+    suite) passes "suite, few shapes" 300 "$test" --gtest_filter=Suite.FewShapes ;;
+    suite-all) passes "suite, all shapes" 600 "$test" --gtest_filter=Suite.AllShapes ;;
+    bits) compared FewShapes ;;
+    bits-all) compared AllShapes ;;
     planted) planted ;;
-    sanitize)
-      for tool in memcheck racecheck synccheck; do
-        passes "$tool, few shapes" 580 "${sanitizer[@]}" "$tool" "$soffit" check --backend metal-cuda --quick
-      done
-      ;;
+    sanitize) for tool in memcheck racecheck synccheck; do under "$tool" Suite.FewShapes; done ;;
+    sanitize-all) for tool in memcheck synccheck; do under "$tool" Suite.AllShapes; done && under memcheck 'Variants.*' ;;
     *) echo "no part '$part'" >&2; exit 2 ;;
   esac
 done
