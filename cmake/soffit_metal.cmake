@@ -26,6 +26,11 @@ function(soffit_metal_to_cpp SOURCE MODE OUTPUTS)
   if(MODE STREQUAL "checked")
     set(optimised -O1)
   endif()
+  # The runner knows a lane's variables by their place on its stack: AddressSanitizer must not move them away. And it
+  # is the runner who is to find what a kernel does wrong.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(APPEND optimised -fsanitize-address-use-after-return=never -fno-sanitize=undefined)
+  endif()
   if(NOT MODE STREQUAL "cuda")
     set_source_files_properties(${output} PROPERTIES GENERATED TRUE COMPILE_OPTIONS
                                 "-w;-fno-strict-aliasing;-fwrapv;${optimised}")

@@ -1,5 +1,7 @@
 #include "measure/system.hpp"
 
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -48,6 +50,15 @@ uint64_t size_of(const std::string& text) {
   if (unit == "kB" || unit == "K") return size << 10;
   if (unit == "M") return size << 20;
   return unit == "G" ? size << 30 : size;
+}
+
+constexpr const char* kHugePageChoices = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+uint64_t address_space_room() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::numeric_limits<uint64_t>::max();
+  const uint64_t used = size_of(fields_of("/proc/self/status")["VmSize"]);
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 // What this process's cgroup may still allocate (v2, v1); the largest number where there is no limit. A cgroup
@@ -108,9 +119,17 @@ std::string ranges(std::span<const int> ascending) {
   return text;
 }
 
+std::string huge_pages_denied() {
+  const std::string choices = first_line(kHugePageChoices);
+  if (choices.empty()) return "the system has none";
+  if (choices.find("[never]") != std::string::npos) return "the system never gives them (" + choices + ")";
+  if (prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) > 0) return "they are switched off for this process";
+  return "";
+}
+
 std::string page_sizes() {
   std::string text = concat(sysconf(_SC_PAGESIZE), " B");
-  const std::string choices = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::string choices = first_line(kHugePageChoices);
   const auto begin = choices.find('['), end = choices.find(']');
   if (begin == std::string::npos || end < begin) return text;
   text += concat("; transparent huge pages: ", choices.substr(begin + 1, end - begin - 1));
@@ -136,7 +155,8 @@ std::string date_utc() {
 
 MemoryState memory_state() {
   auto memory = fields_of("/proc/meminfo");
-  return {size_of(memory["MemTotal"]), std::min(size_of(memory["MemAvailable"]), cgroup_room())};
+  const uint64_t available = std::min({size_of(memory["MemAvailable"]), cgroup_room(), address_space_room()});
+  return {size_of(memory["MemTotal"]), available};
 }
 
 }  // namespace soffit::measure

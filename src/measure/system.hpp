@@ -20,10 +20,13 @@ std::string date_utc();
 
 struct MemoryState {
   uint64_t total = 0;
-  // What can be allocated without anything being swapped or killed: of the machine, and within the cgroup's limit.
+  // What can be allocated without anything being swapped or killed: of the machine, within the cgroup's limit, and
+  // within this process's address space.
   uint64_t available = 0;
 };
 MemoryState memory_state();
+// Why memory gets no huge pages, where it surely gets none; else empty.
+std::string huge_pages_denied();
 
 struct Cache {
   int level = 0;

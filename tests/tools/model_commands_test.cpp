@@ -193,6 +193,26 @@ TEST_F(ModelCommands, AReaderThatGoesAwayEndsTheAnswer) {
   EXPECT_THAT(closed.err, Not(HasSubstr("generated 100")));
 }
 
+TEST_F(ModelCommands, WithoutHugePagesItSaysSoAndWritesTheSame) {
+  const Outcome usual = run({"-p", "Hello", "-n", "8"}),
+                small = run({"-p", "Hello", "-n", "8"}, {.no_huge_pages = true});
+  ASSERT_EQ(small.exit_code, 0) << small.err;
+  EXPECT_EQ(small.out, usual.out);
+  EXPECT_THAT(small.err, HasSubstr("small pages"));
+}
+
+TEST_F(ModelCommands, WithLittleMemoryWeightsAreUsedAsTheyLieInTheFile) {
+  if (!kCanLimitAddressSpace) GTEST_SKIP() << "a sanitizer maps terabytes";
+  const Outcome usual = run({"-p", "Hello", "-n", "8"});
+  const Outcome little = run({"-p", "Hello", "-n", "8"}, {.address_space = 60'000'000});
+  ASSERT_EQ(little.exit_code, 0) << little.err;
+  EXPECT_EQ(little.out, usual.out);
+  EXPECT_THAT(little.err, HasSubstr("as they lie in the file"));
+  const Outcome none = run({"-p", "Hello", "-n", "8", "-c", "2000000"}, {.address_space = 60'000'000});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.err, HasSubstr("bytes"));
+}
+
 TEST_F(ModelCommands, BenchHasARowForEachTest) {
   const Outcome outcome = run_program({"bench", "-m", path("model.gguf") + "," + path("chat.gguf"), "-p", "8,24", "-n",
                                        "4", "-d", "0,16", "-r", "2", "-t", "1", "--output", "json"});

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +39,9 @@ struct Pipe {
   std::vector<char*> argv = {const_cast<char*>("soffit")};
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  const rlimit limit = {options.address_space, options.address_space};
+  if (options.address_space > 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(127);
+  if (options.no_huge_pages && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) != 0) _exit(127);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
   execv(options.program.empty() ? SOFFIT_PROGRAM : options.program.c_str(), argv.data());
   _exit(127);

@@ -2,11 +2,25 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SOFFIT_SANITIZER_MAPS_TERABYTES 1
+#endif
+#endif
+
 namespace soffit::test {
+
+// Whether the program's address space can be limited.
+#if defined(SOFFIT_SANITIZER_MAPS_TERABYTES)
+inline constexpr bool kCanLimitAddressSpace = false;
+#else
+inline constexpr bool kCanLimitAddressSpace = true;
+#endif
 
 struct Outcome {
   int exit_code = -1;  // of the program; -1 if a signal ended it
@@ -22,6 +36,8 @@ struct RunOptions {
   std::string program = {};                                           // another program than the one built
   int signal = 0;                                                     // sent to the program after this time
   std::chrono::milliseconds signal_after{0};
+  uint64_t address_space = 0;  // bytes that it may map; 0: as many as the test
+  bool no_huge_pages = false;
 };
 
 // Where the built program is.

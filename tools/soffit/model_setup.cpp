@@ -9,8 +9,10 @@
 
 #include "console.hpp"
 #include "interrupt.hpp"
+#include "measure/system.hpp"
 #include "open_file.hpp"
 #include "progress.hpp"
+#include "table.hpp"
 #include "text/load_tokenizer.hpp"
 
 namespace soffit::tool {
@@ -26,6 +28,24 @@ void warn_of_unused_tensors(const model::Model& model) {
   std::string names;
   for (size_t i = 0; i < std::min<size_t>(unused.size(), 5); i++) names += (i ? ", " : "") + printable(unused[i]);
   warn(fmt::format("{} tensors of the file are not used: {}{}", unused.size(), names, unused.size() > 5 ? ", …" : ""));
+}
+
+// How weights are to lie: rearranging copies them, which must not bring the machine to its knees.
+Layout layout_for(const CommonOptions& options, uint64_t file_bytes) {
+  if (options.no_repack) return Layout::file;
+  if (options.backend != "cpu") return Layout::automatic;
+  constexpr uint64_t kBesideWeights = 64 << 20;
+  const uint64_t available = measure::memory_state().available;
+  if (available > 0 && file_bytes + kBesideWeights > available) {
+    warn(
+        fmt::format("rearranging the weights takes {}, {} are available: they are used as they lie in the file, "
+                    "which is slower",
+                    show_bytes(file_bytes + kBesideWeights), show_bytes(available)));
+    return Layout::file;
+  }
+  if (const std::string denied = measure::huge_pages_denied(); !denied.empty())
+    warn(fmt::format("weights lie in small pages, which is slower: of huge ones, {}", denied));
+  return Layout::automatic;
 }
 
 }  // namespace
@@ -48,7 +68,7 @@ Result<LoadedModel> load_model(const CommonOptions& options, const std::string& 
   SOFFIT_TRY(loaded.file, open_file(path));
   SOFFIT_TRY(loaded.backend, make_backend(options));
   model::LoadOptions load;
-  load.layout = options.no_repack ? Layout::file : Layout::automatic;
+  load.layout = layout_for(options, loaded.file->size_bytes());
   InterruptGuard guard;
   ProgressLine progress("loading");
   load.progress = [&](uint64_t done, uint64_t total) {
