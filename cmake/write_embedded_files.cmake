@@ -1,5 +1,7 @@
 # Writes OUTPUT, a C++ file with the contents of FILES (of the directory ROOT, as lists of names) for
 # src/lanes/embedded.hpp. Run with cmake -P.
+cmake_minimum_required(VERSION 3.25)
+
 set(text "#include \"lanes/embedded.hpp\"\n\nnamespace soffit::lanes {\n\nconst EmbeddedFile kEmbeddedFiles[] = {\n")
 set(count 0)
 foreach(file IN LISTS FILES)
